@@ -1,0 +1,4 @@
+/** placeholder signature, see the completeness owner */
+export interface Rule {
+  readonly text: string;
+}

@@ -1,0 +1,4 @@
+/** placeholder signature, see the compiler owner */
+export interface ArgumentsSchema {
+  readonly type: 'object';
+}
