@@ -3,8 +3,9 @@
  *
  * Invariant, property-tested: complete <=> no reasons <=> status `ok`.
  */
-import type { IncompleteCode, WarningCode } from '#core/error/reasons.ts';
+
 import type { JsonValue } from '#core/contract/compiled.ts';
+import type { IncompleteCode, WarningCode } from '#core/error/reasons.ts';
 
 export interface IncompleteReason {
   readonly code: IncompleteCode;
@@ -34,11 +35,26 @@ export interface RaisedWarning {
   readonly expires_at?: string;
 }
 
-export interface OmittedField { readonly path: string; readonly cause: 'NOT_REQUESTED' | 'NOT_PERMITTED' | 'SOURCE_FAILED' | 'ABSENT' | 'UNKNOWN' }
+export interface OmittedField {
+  readonly path: string;
+  readonly cause: 'NOT_REQUESTED' | 'NOT_PERMITTED' | 'SOURCE_FAILED' | 'ABSENT' | 'UNKNOWN';
+}
 
 export type Continuation =
-  | { readonly kind: 'next_cursor'; readonly cursor: string; readonly expires_at?: string; readonly snapshot: 'frozen' | 'moving'; readonly invalidated_by: readonly string[] }
-  | { readonly kind: 'retry_after'; readonly retry_after_ms: number; readonly retry_at: string; readonly cursor?: string; readonly expires_at?: string }
+  | {
+      readonly kind: 'next_cursor';
+      readonly cursor: string;
+      readonly expires_at?: string;
+      readonly snapshot: 'frozen' | 'moving';
+      readonly invalidated_by: readonly string[];
+    }
+  | {
+      readonly kind: 'retry_after';
+      readonly retry_after_ms: number;
+      readonly retry_at: string;
+      readonly cursor?: string;
+      readonly expires_at?: string;
+    }
   | { readonly kind: 'narrow_query'; readonly arguments: readonly string[] }
   | { readonly kind: 'retry_with_deadline'; readonly deadline_ms: number }
   | { readonly kind: 'restart' }

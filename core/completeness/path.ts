@@ -1,8 +1,13 @@
 /**
- * Paths and locators of the contract language (section 2.1): where a value is read in an answer.
+ * Paths of the contract language (section 2.1): where a value is read in an answer.
  * RFC 6901 JSON Pointer plus `*` (every element or map value) and `[type=Ready]` (the one element whose
  * member equals); `/` alone is the whole document.
+ *
+ * A path never guesses: a place that is not there is `absent`, and two elements where one was promised are
+ * `unusable`, so that neither can pass for an end of a walk.
  */
+import type { JsonValue } from '#core/contract/compiled.ts';
+
 export type PathStep =
   | { readonly kind: 'member'; readonly name: string }
   | { readonly kind: 'every' }
@@ -20,3 +25,132 @@ export type Locator =
   | { readonly kind: 'header'; readonly name: string }
   | { readonly kind: 'link'; readonly rel: string; readonly where: Readonly<Record<string, string>>; readonly query?: string }
   | { readonly kind: 'lastItem'; readonly path: Path };
+
+/** `at` counts UTF-16 units from the start of the text. */
+export interface PathProblem {
+  readonly kind: 'problem';
+  readonly message: string;
+  readonly at: number;
+}
+
+export type ParsedPath = { readonly kind: 'parsed'; readonly path: Path } | PathProblem;
+
+/** `absent`: not there. `unusable`: something is there, but not the one value that was promised. */
+export type Reading = { readonly kind: 'absent' } | { readonly kind: 'unusable' } | { readonly kind: 'value'; readonly value: JsonValue };
+
+export const ABSENT: Reading = { kind: 'absent' };
+export const UNUSABLE: Reading = { kind: 'unusable' };
+
+const SELECTOR = /^\[([^=[\]]+)=([^[\]]*)\]$/;
+
+/** Text such as `/items`, `/`, `/a~1b/0/*`, `/conditions/[type=Ready]/status`. */
+export function parsePath(text: string): ParsedPath {
+  if (text === '/') return { kind: 'parsed', path: { text, steps: [] } };
+  if (!text.startsWith('/')) return { kind: 'problem', message: 'a path starts with "/"; "/" alone is the whole document', at: 0 };
+  const steps: PathStep[] = [];
+  let at = 1;
+  for (const raw of text.slice(1).split('/')) {
+    const step = parseStep(raw);
+    if (typeof step === 'string') return { kind: 'problem', message: step, at };
+    steps.push(step);
+    at += raw.length + 1;
+  }
+  return { kind: 'parsed', path: { text, steps } };
+}
+
+function parseStep(raw: string): PathStep | string {
+  if (raw === '') return 'a path has no empty segment; drop the extra "/"';
+  if (raw === '*') return { kind: 'every' };
+  if (/~(?![01])/.test(raw)) return '"~" is written "~0" and "/" inside a name "~1" (RFC 6901)';
+  if (!raw.startsWith('[')) return { kind: 'member', name: unescape(raw) };
+  const match = SELECTOR.exec(raw);
+  if (match?.[1] === undefined || match[2] === undefined) return 'a selector is written "[member=value]"';
+  return { kind: 'equals', member: unescape(match[1]), value: unescape(match[2]) };
+}
+
+function unescape(raw: string): string {
+  return raw.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+export interface PathReading {
+  /** Every value the path leads to, in document order. */
+  readonly found: readonly JsonValue[];
+  /** Branches that ended before the path did: a member that is not there, a selector that matches none. */
+  readonly missing: number;
+  /** Branches where a selector matched more than one element, or a step met a value it cannot enter. */
+  readonly ambiguous: number;
+}
+
+/** Every place a path leads to; without `*` that is at most one. */
+export function readPath(document: JsonValue | undefined, path: Path): PathReading {
+  if (document === undefined) return { found: [], missing: 1, ambiguous: 0 };
+  let found: JsonValue[] = [document];
+  let missing = 0;
+  let ambiguous = 0;
+  for (const step of path.steps) {
+    const next: JsonValue[] = [];
+    for (const value of found) {
+      const outcome = enter(value, step);
+      if (outcome === 'missing') missing += 1;
+      else if (outcome === 'ambiguous') ambiguous += 1;
+      else for (const entered of outcome) next.push(entered);
+    }
+    found = next;
+  }
+  return { found, missing, ambiguous };
+}
+
+/** One value. A path with `*` reads as the list of all it found, absent when that is none. */
+export function readOne(document: JsonValue | undefined, path: Path): Reading {
+  const { found, ambiguous } = readPath(document, path);
+  if (ambiguous > 0) return UNUSABLE;
+  if (path.steps.some((step) => step.kind === 'every')) return found.length === 0 ? ABSENT : { kind: 'value', value: found };
+  const [value] = found;
+  return value === undefined ? ABSENT : { kind: 'value', value };
+}
+
+function enter(value: JsonValue, step: PathStep): readonly JsonValue[] | 'missing' | 'ambiguous' {
+  if (value === null || typeof value !== 'object') return 'missing';
+  if (step.kind === 'every') return isList(value) ? value : Object.values(value);
+  if (step.kind === 'equals') return select(value, step.member, step.value);
+  const entered = isList(value) ? value[listIndex(step.name)] : memberOf(value, step.name);
+  return entered === undefined ? 'missing' : [entered];
+}
+
+function select(value: readonly JsonValue[] | JsonObject, member: string, text: string): readonly JsonValue[] | 'missing' | 'ambiguous' {
+  const elements = isList(value) ? value : Object.values(value);
+  const matches = elements.filter((element) => {
+    if (element === null || typeof element !== 'object' || isList(element)) return false;
+    const held = memberOf(element, member);
+    return held !== undefined && scalarText(held) === text;
+  });
+  if (matches.length > 1) return 'ambiguous';
+  return matches.length === 0 ? 'missing' : matches;
+}
+
+/** RFC 6901 section 4: digits without a leading zero. Anything else is no index. */
+function listIndex(name: string): number {
+  return /^(0|[1-9][0-9]{0,9})$/.test(name) ? Number(name) : -1;
+}
+
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+export function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+/** Own members only: `constructor` and its like are never there unless the document has them. */
+export function memberOf(object: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** Scalars compare as text, so that `"true"`, `true` and the `true` of XML are equal; undefined for null, lists and objects. */
+export function scalarText(value: JsonValue): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return undefined;
+}

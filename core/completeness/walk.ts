@@ -3,8 +3,8 @@
  * `SourceWalk` is plain JSON: it is what a cursor seals, so that `complete` speaks for the walk from its first page.
  */
 import type { CompiledContract, JsonValue } from '#core/contract/compiled.ts';
-import type { Exchange } from '#core/completeness/exchange.ts';
-import type { Completeness, Continuation, Envelope } from '#core/completeness/envelope.ts';
+import type { Completeness, Continuation, Envelope } from './envelope.ts';
+import type { Exchange } from './exchange.ts';
 
 // SIGNATURES (agreed; the engine's owner replaces this file's bodies and adds fields where marked)
 
@@ -44,7 +44,11 @@ export interface WalkContext {
   readonly nowMs: number;
 }
 
-export interface PageTaken { readonly walk: SourceWalk; readonly rows: readonly Row[]; readonly step: Step }
+export interface PageTaken {
+  readonly walk: SourceWalk;
+  readonly rows: readonly Row[];
+  readonly step: Step;
+}
 
 /** What the executor knows and the engine does not. */
 export interface RunFacts {
@@ -60,10 +64,26 @@ export interface RunFacts {
 export type Folded =
   | { readonly kind: 'envelope'; readonly envelope: Envelope }
   /** No page was decoded: the error of design section 10, with completeness for its details. */
-  | { readonly kind: 'error'; readonly reason: import('#core/error/reasons.ts').Reason; readonly message: string; readonly completeness: Completeness; readonly retryAfterMs?: number };
+  | {
+      readonly kind: 'error';
+      readonly reason: import('#core/error/reasons.ts').Reason;
+      readonly message: string;
+      readonly completeness: Completeness;
+      readonly retryAfterMs?: number;
+    };
 
-export declare function startWalk(contract: CompiledContract, source: string, open: Readonly<Record<string, JsonValue>>, args: WalkContext['args']): SourceWalk;
+export declare function startWalk(
+  contract: CompiledContract,
+  source: string,
+  open: Readonly<Record<string, JsonValue>>,
+  args: WalkContext['args'],
+): SourceWalk;
 export declare function takePage(context: WalkContext, walk: SourceWalk, exchange: Exchange): PageTaken;
 export declare function stopWalk(context: WalkContext, walk: SourceWalk, stop: OwnStop): SourceWalk;
-export declare function foldWalks(context: WalkContext, walks: readonly SourceWalk[], rows: ReadonlyMap<string, readonly Row[]>, facts: RunFacts): Folded;
+export declare function foldWalks(
+  context: WalkContext,
+  walks: readonly SourceWalk[],
+  rows: ReadonlyMap<string, readonly Row[]>,
+  facts: RunFacts,
+): Folded;
 export type { Continuation };
