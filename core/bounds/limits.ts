@@ -17,9 +17,35 @@ export const limits = {
   /** Longest wait of one GetOperation. */
   operationWaitMsMax: 60_000,
 
+  // walks
+  /** Longest wait for the best-effort request that closes a handle; the answer is ready and the caller waits. */
+  closeMsMax: 2_000,
+  /** Answer of a closing request; nobody reads it. */
+  closeBodyBytesMax: 64 * 1024,
+
   // cursors
   /** Sealed cursor text: must fit one Execute request beside its arguments. */
   cursorBytesMax: 96 * 1024,
   /** Life of a cursor where the contract states none. */
   cursorTtlMsDefault: 5 * 60_000,
+
+  // encoding
+  /** Characters of an RFC 6901 path in an error: long enough for any schema, short enough for a log line. */
+  jsonPathCharsMax: 512,
+  /** Longest sealed token that is decoded at all, so that a flood of long ones costs nothing. */
+  sealedTextCharsMax: 256 * 1024,
+  /** Text of one field shown to a person, where the surface sets no smaller cap (APR-08). */
+  visibleTextCharsMax: 4096,
+  /** Lines shown of one field where a contract allows several; more push the danger off the screen (APR-08). */
+  visibleTextLinesMax: 40,
+
+  // contract tests
+  /** Copies one `$repeat` of a recording may make; ten pages of the largest page size known. */
+  recordedCopiesMax: 10_000,
+  /** JSON values one recorded body may expand to; nested `$repeat` would otherwise multiply. */
+  recordedValuesMax: 500_000,
+  /** Exchanges of one recorded call. */
+  recordedExchangesMax: 1_000,
+  /** Calls of one test that follow each other by cursor. */
+  recordedCallsMax: 50,
 } as const;
