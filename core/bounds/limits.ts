@@ -30,14 +30,14 @@ export const limits = {
   cursorTtlMsDefault: 5 * 60_000,
 
   // completeness
-/** Characters of one expression: longer ones are programs, and nobody reviews them. */
-export const RULE_CHARS_MAX = 4_096;
-/** Comprehensions inside one another; each level multiplies the cost by the size of a list of the remote. */
-export const RULE_NESTING_MAX = 3;
-/** List elements, map entries and blocks of text one evaluation may touch: some tens of milliseconds at worst. */
-export const RULE_COST_MAX = 200_000;
+  /** Characters of one expression: longer ones are programs, and nobody reviews them. */
+  ruleCharsMax: 4_096,
+  /** Comprehensions inside one another; each level multiplies the cost by the size of a list of the remote. */
+  ruleNestingMax: 3,
+  /** List elements, map entries and blocks of text one evaluation may touch: some tens of milliseconds at worst. */
+  ruleCostMax: 200_000,
 
-// encoding
+  // encoding
   /** Characters of an RFC 6901 path in an error: long enough for any schema, short enough for a log line. */
   jsonPathCharsMax: 512,
   /** Longest sealed token that is decoded at all, so that a flood of long ones costs nothing. */
