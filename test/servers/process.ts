@@ -1,0 +1,187 @@
+/**
+ * A server as a child process of a test: fresh folder, free ports on loopback, log in a file,
+ * ready when its probe says so, and gone afterwards whatever happens.
+ *
+ * - Ended by process id, and only what was started here.
+ * - A janitor (a `sh` that waits for its standard input to close) ends the servers and removes the
+ *   folder when the test process dies in a way that runs no handler, such as SIGKILL. PDEATHSIG
+ *   would do half of it (no folder), on Linux only, and fires when the starting *thread* ends.
+ * - Handles do not keep the test process alive; a forgotten `await using` leaves nothing behind.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export const loopback = '127.0.0.1';
+
+const readyTimeoutMs = 120_000; // SeaweedFS needs 8 s on an idle machine; CI runs files side by side.
+const pollMs = 50;
+const tailBytes = 6000;
+// Below the range from which the kernel takes ports of outgoing connections (32768 and up on Linux),
+// so that none of these takes a port between our look and the server's bind.
+const firstPort = 12_000;
+const lastPort = 32_000;
+
+// Each line is "+pid" or "-pid". The folder goes twice: a killed server may still be writing.
+const janitorScript = `
+pids=
+while read -r word; do
+  case $word in
+    +*) pids="$pids \${word#+}" ;;
+    -*) kept=; for p in $pids; do [ "$p" = "\${word#-}" ] || kept="$kept $p"; done; pids=$kept ;;
+  esac
+done
+for p in $pids; do kill -9 "$p" 2>/dev/null; done
+rm -rf "$1" 2>/dev/null; sleep 1; rm -rf "$1"
+`;
+
+export interface Launch {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** True once the server serves; a throw counts as "not yet". */
+  readonly ready: () => Promise<boolean>;
+}
+
+/** The folder and the processes of one started server (which may be two programs). */
+export interface Workplace extends AsyncDisposable {
+  readonly folder: string;
+  /** Resolves once ready. Rejects with the end of the log when the program ends or stays unready. */
+  launch(launch: Launch): Promise<void>;
+  /** The last lines of every program's log. */
+  logTail(): string;
+}
+
+export async function openWorkplace(label: string): Promise<Workplace> {
+  const folder = await mkdtemp(join(tmpdir(), `postern-${label}-`));
+  const janitor = startJanitor(folder);
+  const children: ChildProcess[] = [];
+  const logs: string[] = [];
+
+  const logTail = () => logs.map((path) => `--- ${basename(path)}\n${readFileSync(path, 'utf8').slice(-tailBytes)}`).join('\n');
+
+  return {
+    folder,
+    logTail,
+    async launch({ program, args, env, ready }) {
+      const log = join(folder, `${basename(program)}.log`);
+      const child = await spawnLogged({ program, args, env: { ...process.env, ...env }, log, cwd: folder });
+      children.push(child);
+      logs.push(log);
+      janitor.stdin?.write(`+${child.pid}\n`);
+      child.once('exit', () => janitor.stdin?.write(`-${child.pid}\n`));
+      await untilReady(child, ready, () => `${basename(program)}\n${logTail()}`);
+    },
+    async [Symbol.asyncDispose]() {
+      for (const child of children.toReversed()) await kill(child);
+      janitor.ref();
+      const ended = once(janitor, 'exit');
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+      janitor.stdin?.end();
+      janitor.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** Runs `start`; when it throws, ends what it had started and says so in one error. */
+export async function startIn<T>(label: string, start: (place: Workplace) => Promise<T>): Promise<T> {
+  const place = await openWorkplace(label);
+  try {
+    return await start(place);
+  } catch (error) {
+    await place[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** `count` different TCP ports that nobody listens on. */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = firstPort + Math.floor(Math.random() * (lastPort - firstPort));
+    if (await isFree(port)) ports.add(port);
+  }
+  return [...ports];
+}
+
+/** True when a GET of `url` answers 200; for plain-HTTP probes. */
+export async function answers(url: string): Promise<boolean> {
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  return response.status === 200;
+}
+
+function startJanitor(folder: string): ChildProcess {
+  // Its own process group: a Ctrl-C at the terminal must not end it before it has cleaned up.
+  const janitor = spawn('sh', ['-c', janitorScript, 'janitor', folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  janitor.unref();
+  const { stdin } = janitor;
+  stdin.on('error', () => {
+    // The janitor is ended on dispose; a late "-pid" then has no reader and needs none.
+  });
+  (stdin as unknown as { unref?(): void }).unref?.();
+  return janitor;
+}
+
+interface Spawn {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: string;
+  readonly cwd: string;
+}
+
+async function spawnLogged({ program, args, env, log, cwd }: Spawn): Promise<ChildProcess> {
+  // A file, not a pipe: nothing to drain, and nothing that keeps the test process alive.
+  const descriptor = openSync(log, 'a');
+  try {
+    const child = spawn(program, args, { cwd, env, stdio: ['ignore', descriptor, descriptor] });
+    await once(child, 'spawn');
+    child.unref();
+    return child;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+async function untilReady(child: ChildProcess, ready: () => Promise<boolean>, describe: () => string): Promise<void> {
+  const deadline = performance.now() + readyTimeoutMs;
+  while (performance.now() < deadline) {
+    if (hasEnded(child)) {
+      throw new Error(`ended before it was ready (${child.exitCode ?? child.signalCode}): ${describe()}`);
+    }
+    if (await ready().catch(() => false)) return;
+    await sleep(pollMs);
+  }
+  throw new Error(`not ready after ${readyTimeoutMs} ms: ${describe()}`);
+}
+
+// SIGKILL: the data goes with the folder, and a graceful end takes some servers many seconds.
+async function kill(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  child.ref();
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen(port, loopback, () => probe.close(() => resolve(true)));
+  });
+}
