@@ -31,11 +31,17 @@ export const limits = {
 
   // completeness
   /** Characters of one expression: longer ones are programs, and nobody reviews them. */
-  ruleCharsMax: 4_096,
+  ruleCharsMax: 4096,
   /** Comprehensions inside one another; each level multiplies the cost by the size of a list of the remote. */
   ruleNestingMax: 3,
   /** List elements, map entries and blocks of text one evaluation may touch: some tens of milliseconds at worst. */
   ruleCostMax: 200_000,
+  /** Ids a walk carries across calls for de-duplication, 8 bytes each; beyond it, uniqueness is not proven. */
+  walkIdsMax: 5_000,
+  /** Sanitized text of a remote inside one warning. */
+  warningDetailCharsMax: 512,
+  /** Distinct reasons, warnings and omitted fields one walk keeps; a contract declares fewer, a hostile answer cannot add kinds. */
+  walkFindingsMax: 200,
 
   // encoding
   /** Characters of an RFC 6901 path in an error: long enough for any schema, short enough for a log line. */

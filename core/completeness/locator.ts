@@ -39,7 +39,7 @@ function readLink(locator: Locator & { readonly kind: 'link' }, headers: Readonl
   if (links === undefined) return UNUSABLE;
   const targets = new Set<string>();
   for (const link of links) {
-    const relations = (link.attributes['rel'] ?? '').toLowerCase().split(/\s+/);
+    const relations = (link.attributes.rel ?? '').toLowerCase().split(/\s+/);
     const guarded = Object.entries(locator.where).every(([name, value]) => link.attributes[name.toLowerCase()] === value);
     if (relations.includes(locator.rel.toLowerCase()) && guarded) targets.add(link.target);
   }

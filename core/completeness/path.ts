@@ -62,13 +62,13 @@ function parseStep(raw: string): PathStep | string {
   if (raw === '') return 'a path has no empty segment; drop the extra "/"';
   if (raw === '*') return { kind: 'every' };
   if (/~(?![01])/.test(raw)) return '"~" is written "~0" and "/" inside a name "~1" (RFC 6901)';
-  if (!raw.startsWith('[')) return { kind: 'member', name: unescape(raw) };
+  if (!raw.startsWith('[')) return { kind: 'member', name: unescaped(raw) };
   const match = SELECTOR.exec(raw);
   if (match?.[1] === undefined || match[2] === undefined) return 'a selector is written "[member=value]"';
-  return { kind: 'equals', member: unescape(match[1]), value: unescape(match[2]) };
+  return { kind: 'equals', member: unescaped(match[1]), value: unescaped(match[2]) };
 }
 
-function unescape(raw: string): string {
+function unescaped(raw: string): string {
   return raw.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 

@@ -1,4 +1,317 @@
-/** placeholder signature, see the completeness owner */
+/**
+ * One expression of a contract over one answer: the only door to @bufbuild/cel and @bufbuild/re2 here.
+ *
+ * Expressions come from contract authors and run over hostile answers, so:
+ * - `matches` is RE2 (linear time) and its pattern is a literal;
+ * - every list element, map entry and kilobyte of text an evaluation touches is metered, and above
+ *   limits.ruleCostMax it stops with an error: the same text over the same answer always stops at the same place;
+ * - an error is a value. What it means is the caller's (contract language 2.1): an outcome rule does not match,
+ *   a signal, notice, `where` or `when` makes the answer COMPLETENESS_UNPROVEN, an `expect` is false.
+ *
+ * Numbers of JSON are doubles, `status`, `exit`, `page.index` and `page.items` are ints. `has(x.y)` and
+ * `'y' in x` are true when the member is there, also when it is null.
+ * @see https://github.com/google/cel-spec/blob/v0.24.0/doc/langdef.md
+ */
+import {
+  type CelInput,
+  CelScalar,
+  type CelValue,
+  celEnv,
+  celFunc,
+  celList,
+  celMap,
+  celMethod,
+  isCelError,
+  isCelList,
+  isCelMap,
+  isCelUint,
+  listType,
+  parse,
+  plan,
+} from '@bufbuild/cel';
+import { RE2JS } from '@bufbuild/re2';
+import { limits } from '#core/bounds/limits.ts';
+import type { JsonValue } from '#core/contract/compiled.ts';
+import type { SentRequest } from './exchange.ts';
+import { checkRule } from './rule-check.ts';
+
+/** Where the rule stands decides which of these it may name. */
+export type RuleVariable = 'status' | 'headers' | 'body' | 'exit' | 'stderr' | 'args' | 'sent' | 'page' | 'now' | 'item' | 'result';
+/** For outcomes, signals, notices, `when`, waits. */
+export const ANSWER_VARIABLES: readonly RuleVariable[] = ['status', 'headers', 'body', 'exit', 'stderr', 'args', 'sent', 'page', 'now'];
+/** For `where`. */
+export const ITEM_VARIABLES: readonly RuleVariable[] = ['item', ...ANSWER_VARIABLES];
+/** For `expect`, `done` and `notDone`. */
+export const RESULT_VARIABLES: readonly RuleVariable[] = ['result', 'args', 'now'];
+
+/** Values for one evaluation; a variable not given is an error when the rule names it. */
+export interface RuleInput {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: JsonValue;
+  readonly exit?: number;
+  readonly stderr?: string;
+  readonly args?: Readonly<Record<string, JsonValue>>;
+  readonly sent?: SentRequest;
+  /** `index` counts from 0 over the whole walk of this source; `items` are the raw items of this page. */
+  readonly page?: { readonly index: number; readonly items: number };
+  readonly nowMs?: number;
+  readonly item?: JsonValue;
+  readonly result?: JsonValue;
+}
+
+export type RuleResult = { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly error: string };
+
 export interface Rule {
   readonly text: string;
+  /** Never throws. `error` is our own short text, without a byte of the answer. */
+  evaluate(input: RuleInput): RuleResult;
+}
+
+/** `at` counts characters from the start of the expression. */
+export interface RuleProblem {
+  readonly kind: 'problem';
+  readonly message: string;
+  readonly at: number;
+}
+
+export type CompiledRule = { readonly kind: 'compiled'; readonly rule: Rule } | RuleProblem;
+
+export function compileRule(text: string, variables: readonly RuleVariable[]): CompiledRule {
+  if (text.length > limits.ruleCharsMax)
+    return { kind: 'problem', message: `longer than ${limits.ruleCharsMax} characters`, at: limits.ruleCharsMax };
+  const parsed = parseRule(text);
+  if (parsed.kind === 'problem') return parsed;
+  const names = new Set<string>();
+  const finding = checkRule(parsed.value.expr, new Set(variables), names, {
+    isFunction: (name) => ENVIRONMENT.funcs.find(name) !== undefined,
+    isPattern: (pattern) => patternOf(pattern) !== undefined,
+  });
+  if (finding !== undefined) {
+    return { kind: 'problem', message: finding.message, at: parsed.value.sourceInfo?.positions[finding.id.toString()] ?? 0 };
+  }
+  return { kind: 'compiled', rule: ruleOf(text, parsed.value, names) };
+}
+
+const { BOOL, INT, STRING, DYN } = CelScalar;
+const LIST = listType(DYN);
+
+/** What one evaluation may still spend; evaluation is synchronous, so one meter at a time is enough. */
+let budget = 0;
+
+class TooCostly extends Error {}
+
+function spend(units: number): void {
+  budget -= units;
+  if (budget < 0) throw new TooCostly();
+}
+
+const patterns = new Map<string, RE2JS>();
+
+/** Patterns are literals of accepted expressions, so the set is as bounded as the contracts are. */
+function patternOf(text: string): RE2JS | undefined {
+  const known = patterns.get(text);
+  if (known !== undefined) return known;
+  try {
+    const compiled = RE2JS.compile(text);
+    patterns.set(text, compiled);
+    return compiled;
+  } catch {
+    // Not a pattern of RE2: the compiler reports it with its place.
+    return undefined;
+  }
+}
+
+const ENVIRONMENT = celEnv({
+  re2: {
+    compile: (pattern) => ({
+      test: (text) => {
+        spend(1 + text.length / 32);
+        return patternOf(pattern)?.test(text) ?? false;
+      },
+    }),
+  },
+  funcs: [
+    celMethod('contains', STRING, [STRING], BOOL, function (part) {
+      spend(1 + this.length / 1024);
+      return this.includes(part);
+    }),
+    celFunc('size', [STRING], INT, (text) => BigInt(lengthOf(text))),
+    celMethod('size', STRING, [], INT, function () {
+      return BigInt(lengthOf(this));
+    }),
+    // The stock concatenation nests one list per `+`, so `map` over n elements recurses n deep when it is read.
+    celFunc('_+_', [LIST, LIST], LIST, (left, right) => {
+      spend(1 + (left.size + right.size) / 32);
+      return celList([...plainValues(left), ...plainValues(right)]);
+    }),
+  ],
+});
+
+function* plainValues(list: { readonly size: number; get(index: number): CelValue | undefined }): Generator<CelValue> {
+  for (let index = 0; index < list.size; index += 1) {
+    const value = list.get(index);
+    if (value !== undefined) yield value;
+  }
+}
+
+function lengthOf(text: string): number {
+  spend(1 + text.length / 256);
+  let points = 0;
+  for (const _ of text) points += 1;
+  return points;
+}
+
+type Parsed = ReturnType<typeof parse>;
+
+function parseRule(text: string): { readonly kind: 'parsed'; readonly value: Parsed } | RuleProblem {
+  try {
+    return { kind: 'parsed', value: parse(text) };
+  } catch (error) {
+    return { kind: 'problem', message: 'this is not an expression of CEL', at: offsetOf(error) };
+  }
+}
+
+/** The parser's errors carry `location.start.offset`; anything else (a stack overflow of deep nesting) has no place. */
+function offsetOf(error: unknown): number {
+  if (!(error instanceof Error) || !('location' in error)) return 0;
+  const location: unknown = error.location;
+  if (typeof location !== 'object' || location === null || !('start' in location)) return 0;
+  const start: unknown = location.start;
+  if (typeof start !== 'object' || start === null || !('offset' in start)) return 0;
+  return typeof start.offset === 'number' ? start.offset : 0;
+}
+
+function ruleOf(text: string, parsed: Parsed, names: ReadonlySet<string>): Rule {
+  // Planned on first use: most rules of a contract are never asked between a start and its first answer.
+  let planned: ((context: Record<string, CelInput>) => unknown) | undefined;
+  return {
+    text,
+    evaluate(input) {
+      budget = limits.ruleCostMax;
+      try {
+        planned ??= plan(ENVIRONMENT, parsed);
+        const value = planned(contextOf(input, names));
+        if (!isCelError(value)) return { ok: true, value: toJson(value) };
+        return { ok: false, error: budget < 0 ? TOO_COSTLY : FAILED };
+      } catch {
+        // Only `toJson` gets here: what the library throws inside an evaluation comes back as a value.
+        return { ok: false, error: budget < 0 ? TOO_COSTLY : NO_JSON };
+      }
+    },
+  };
+}
+
+const TOO_COSTLY = 'it costs more than one expression may';
+const FAILED = 'it does not fit the answer: a value it names is not there or has another type';
+const NO_JSON = 'its value is not a value of JSON';
+
+/** Only what the expression names is converted. */
+function contextOf(input: RuleInput, names: ReadonlySet<string>): Record<string, CelInput> {
+  const context: Record<string, CelInput> = Object.create(null);
+  for (const name of names) {
+    const value = variableOf(name, input);
+    if (value !== undefined) context[name] = value;
+  }
+  return context;
+}
+
+function variableOf(name: string, input: RuleInput): CelInput | undefined {
+  switch (name) {
+    case 'status':
+    case 'exit':
+      return input[name] === undefined ? undefined : BigInt(input[name]);
+    case 'headers':
+    case 'body':
+    case 'args':
+    case 'item':
+    case 'result':
+      return view(input[name]);
+    case 'stderr':
+      return input.stderr;
+    case 'sent':
+      return input.sent === undefined ? undefined : view({ ...input.sent });
+    case 'page':
+      return input.page === undefined ? undefined : intMap({ ...input.page });
+    case 'now':
+      return input.nowMs === undefined ? undefined : timeOf(input.nowMs);
+    default:
+      return undefined;
+  }
+}
+
+function intMap(counts: Readonly<Record<string, number>>): CelInput {
+  return new Map(Object.entries(counts).map(([name, count]) => [name, BigInt(count)]));
+}
+
+const timestampOf = plan(ENVIRONMENT, parse('timestamp(text)'));
+
+function timeOf(nowMs: number): CelInput | undefined {
+  const time = timestampOf({ text: new Date(nowMs).toISOString() });
+  return isCelError(time) ? undefined : time;
+}
+
+/**
+ * JSON as CEL sees it, converted only where an expression looks. Two faults of the stock conversion are
+ * mended: objects without a prototype are refused by it, and a member that is null is not there for it.
+ */
+function view(value: JsonValue | undefined): CelInput | undefined {
+  if (value === undefined || value === null || typeof value !== 'object') return value;
+  return isJsonList(value) ? listView(value) : objectView(value);
+}
+
+function listView(list: readonly JsonValue[]): CelInput {
+  const viewed = celList([]);
+  Object.defineProperty(viewed, 'size', { value: list.length });
+  const at = (index: number): CelValue | undefined => viewedValue(list[index]);
+  function* values(): Generator<CelValue> {
+    for (let index = 0; index < list.length; index += 1) {
+      spend(1);
+      const value = at(index);
+      if (value !== undefined) yield value;
+    }
+  }
+  return Object.assign(viewed, { get: at, values });
+}
+
+function objectView(object: { readonly [key: string]: JsonValue }): CelInput {
+  // A Map of raw members would be converted by the library; these are views already, made when asked for.
+  const viewed = celMap(new Map<string, CelInput>());
+  const has = (key: unknown): boolean => typeof key === 'string' && Object.hasOwn(object, key);
+  const get = (key: unknown): CelValue | undefined => (typeof key === 'string' && has(key) ? viewedValue(object[key]) : undefined);
+  function* keys(): MapIterator<string> {
+    for (const key of Object.keys(object)) {
+      spend(1);
+      yield key;
+    }
+  }
+  function* entries(): MapIterator<[string, CelValue]> {
+    for (const key of keys()) yield [key, get(key) ?? null];
+  }
+  function* values(): MapIterator<CelValue> {
+    for (const [, value] of entries()) yield value;
+  }
+  Object.defineProperty(viewed, 'size', { get: () => Object.keys(object).length });
+  return Object.assign(viewed, { has, get, keys, entries, values, [Symbol.iterator]: entries });
+}
+
+function viewedValue(value: JsonValue | undefined): CelValue | undefined {
+  if (value === undefined || value === null || typeof value !== 'object') return value;
+  const viewed = view(value);
+  return isCelList(viewed) || isCelMap(viewed) ? viewed : undefined;
+}
+
+function isJsonList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function toJson(value: unknown): JsonValue {
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value === 'bigint') return Number(value);
+  if (isCelUint(value)) return Number(value.value);
+  if (isCelList(value)) return Array.from(value, toJson);
+  if (!isCelMap(value)) throw new TypeError('not a value of JSON');
+  const object: Record<string, JsonValue> = Object.create(null);
+  for (const [key, held] of value) object[String(key)] = toJson(held);
+  return object;
 }
