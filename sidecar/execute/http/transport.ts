@@ -3,28 +3,10 @@
  * connections; `postern contract test` replays recorded exchanges through the same interface, so that decoding,
  * masking and the walk are the code production runs.
  */
+import type { OutboundRequest } from '#core/contract/assemble.ts';
+import type { RawReply } from '#sidecar/decode/raw-reply.ts';
 
-/** A request assembled, re-parsed and compared with its template; the credential is not in it yet. */
-export interface OutboundRequest {
-  readonly method: string;
-  /** Canonical origin, `https://host[:port]`. */
-  readonly origin: string;
-  /** Path and query, percent-encoded, starting with `/`. */
-  readonly target: string;
-  /** Lower-case names; an allow-list built from the contract and nothing else. */
-  readonly headers: readonly (readonly [string, string])[];
-  readonly body?: Uint8Array;
-}
-
-/** A reply as bytes, before masking and decoding. */
-export interface RawReply {
-  readonly status: number;
-  readonly headers: readonly (readonly [string, string])[];
-  /** After content decoding (gzip, deflate, br), up to the cap. */
-  readonly body: Uint8Array;
-  /** Absent: framed and whole. */
-  readonly fault?: 'cut' | 'unframed' | 'tooLarge';
-}
+export type { OutboundRequest, RawReply };
 
 export interface SendOptions {
   /** Aborted at the total deadline and when the caller cancels. */
