@@ -6,14 +6,14 @@
 import type { JsonValue } from '#core/contract/compiled.ts';
 import type { Exchange } from './exchange.ts';
 import { parseLinkHeader } from './link-header.ts';
-import { ABSENT, type Locator, type ParsedPath, parsePath, type Reading, readOne, UNUSABLE } from './path.ts';
+import { ABSENT, type Locator, type ParsedPath, parsePath, type Reading, readPath, UNUSABLE } from './path.ts';
 
 /** `lastItem`: the last raw item of the page, undefined on an empty one. */
 export function readLocator(locator: Locator, exchange: Exchange, lastItem: JsonValue | undefined): Reading {
-  if (locator.kind === 'lastItem') return readOne(lastItem, locator.path);
+  if (locator.kind === 'lastItem') return readPath(lastItem, locator.path);
   const { reply } = exchange;
   if (reply.kind !== 'reply') return ABSENT;
-  if (locator.kind === 'body') return readOne(reply.body, locator.path);
+  if (locator.kind === 'body') return readPath(reply.body, locator.path);
   if (locator.kind === 'header') return headerOf(reply.headers, locator.name);
   return readLink(locator, reply.headers);
 }

@@ -82,7 +82,7 @@ export interface PathReading {
 }
 
 /** Every place a path leads to; without `*` that is at most one. */
-export function readPath(document: JsonValue | undefined, path: Path): PathReading {
+export function readEvery(document: JsonValue | undefined, path: Path): PathReading {
   if (document === undefined) return { found: [], missing: 1, ambiguous: 0 };
   let found: JsonValue[] = [document];
   let missing = 0;
@@ -101,8 +101,8 @@ export function readPath(document: JsonValue | undefined, path: Path): PathReadi
 }
 
 /** One value. A path with `*` reads as the list of all it found, absent when that is none. */
-export function readOne(document: JsonValue | undefined, path: Path): Reading {
-  const { found, ambiguous } = readPath(document, path);
+export function readPath(document: JsonValue | undefined, path: Path): Reading {
+  const { found, ambiguous } = readEvery(document, path);
   if (ambiguous > 0) return UNUSABLE;
   if (path.steps.some((step) => step.kind === 'every')) return found.length === 0 ? ABSENT : { kind: 'value', value: found };
   const [value] = found;
