@@ -23,9 +23,63 @@ export const limits = {
   /** Answer of a closing request; nobody reads it. */
   closeBodyBytesMax: 64 * 1024,
 
+  // contracts
+  /** One contract file; a hundred contracts of ten pages each fit, an alias bomb's text does not matter before this. */
+  contractFileBytesMax: 1024 * 1024,
+  /** Nesting of a contract file: bodies are bounded by argumentsDepthMax, and the language itself needs ten. */
+  contractFileDepthMax: 64,
+  /** Brackets open at once, and half the widest indentation, before the recursive parser may see the text. */
+  contractFileBracketsMax: 400,
+  /** Documents of one contract file. */
+  contractFileDocumentsMax: 500,
+  /** Bindings one contract may list: admission checks the verb `use` on each by a rule of fixed size. */
+  contractCredentialsMax: 8,
+  /** Elements of a list argument that `forEach` runs over: the card lists all of them. */
+  contractTargetsMax: 100,
+  /** Pages of one call, where the contract states none, and the most it may state. */
+  walkPagesDefault: 10,
+  walkPagesMax: 1_000,
+  /** Items of one call, where the contract states none, and the most it may state. */
+  walkItemsDefault: 1_000,
+  walkItemsMax: 100_000,
+  /** Decoded bytes of one call, where the contract states none, and the most it may state. */
+  walkBytesDefault: 8 * 1024 * 1024,
+  walkBytesMax: 256 * 1024 * 1024,
+  /** Time of one call, where the contract states none, and the most it may state. */
+  walkTimeMsDefault: 30_000,
+  walkTimeMsMax: 15 * 60_000,
+  /** Largest page a contract may ask for. */
+  walkPageSizeMax: 10_000,
+  /** Sources walked at once, where the contract states none, and the most it may state. */
+  walkParallelDefault: 4,
+  walkParallelMax: 16,
+  /** Days a warning may run before somebody must look at it again. */
+  warningDaysMax: 366,
+  /** Code points of one text argument. */
+  argumentTextCharsMax: 32 * 1024,
+  /** UTF-8 bytes of one text argument. */
+  argumentTextBytesMax: 48 * 1024,
+  /** Elements of one list argument. */
+  argumentItemsMax: 1_000,
+  /** Values of one enum. */
+  argumentEnumMax: 256,
+  /** Properties of one object schema. */
+  argumentPropertiesMax: 64,
+  /** Nesting of an argument schema; a value of such a schema stays far inside of argumentsDepthMax. */
+  argumentSchemaDepthMax: 8,
+  /** Characters of one schema pattern. */
+  patternCharsMax: 512,
+  /** Milliseconds between two polls of a job, where the contract states none. */
+  jobIntervalMsDefault: 1_000,
+  /** Shortest and longest wait after a rate limit, where the contract states none. */
+  rateLimitFloorMsDefault: 1_000,
+  rateLimitCeilingMsDefault: 60 * 60_000,
+
   // cursors
   /** Sealed cursor text: must fit one Execute request beside its arguments. */
   cursorBytesMax: 96 * 1024,
+  /** State of a walk once inflated; a cursor is ours, the cap is against our own bugs. */
+  cursorContentBytesMax: 8 * 1024 * 1024,
   /** Life of a cursor where the contract states none. */
   cursorTtlMsDefault: 5 * 60_000,
 

@@ -5,10 +5,11 @@
  * filled in, presets are merged. Nothing here holds a secret or does I/O.
  * Meanings and defaults: the contract language, section 2.
  */
-import type { IncompleteCode, WarningCode } from '#core/error/reasons.ts';
+
 import type { Locator, Path } from '#core/completeness/path.ts';
 import type { Rule } from '#core/completeness/rule.ts';
 import type { ArgumentsSchema } from '#core/contract/schema.ts';
+import type { IncompleteCode, WarningCode } from '#core/error/reasons.ts';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
@@ -77,15 +78,42 @@ export interface SshTarget {
 }
 
 export type OutcomeName =
-  | 'Ok' | 'Empty' | 'Pending' | 'RateLimited' | 'CursorExpired' | 'Denied' | 'NotFound' | 'CapReached' | 'TimedOut' | 'Unavailable' | 'Rejected';
+  | 'Ok'
+  | 'Empty'
+  | 'Pending'
+  | 'RateLimited'
+  | 'CursorExpired'
+  | 'Denied'
+  | 'NotFound'
+  | 'CapReached'
+  | 'TimedOut'
+  | 'Unavailable'
+  | 'Rejected';
 export type WayOn = 'None' | 'NextCursor' | 'RetryAfter' | 'NarrowQuery' | 'RetryWithDeadline' | 'Restart';
 
-export interface OutcomeRule { readonly name: string; readonly when: Rule; readonly is: OutcomeName; readonly then?: WayOn }
-export interface FieldRule { readonly name: string; readonly path: Path; readonly presence: 'Required' | 'Optional' | 'Restricted' }
-export interface OrderRule { readonly by: Path; readonly direction: 'Ascending' | 'Descending'; readonly compare: 'Text' | 'Number' | 'Time' }
+export interface OutcomeRule {
+  readonly name: string;
+  readonly when: Rule;
+  readonly is: OutcomeName;
+  readonly then?: WayOn;
+}
+export interface FieldRule {
+  readonly name: string;
+  readonly path: Path;
+  readonly presence: 'Required' | 'Optional' | 'Restricted';
+}
+export interface OrderRule {
+  readonly by: Path;
+  readonly direction: 'Ascending' | 'Descending';
+  readonly compare: 'Text' | 'Number' | 'Time';
+}
 
 /** `aggregate`: a count or sum computed over all kept items; complete = computed over the whole scope. */
-export interface AggregateRule { readonly name: string; readonly op: 'Count' | 'Sum' | 'Min' | 'Max'; readonly path?: Path }
+export interface AggregateRule {
+  readonly name: string;
+  readonly op: 'Count' | 'Sum' | 'Min' | 'Max';
+  readonly path?: Path;
+}
 
 export interface ResultRules {
   readonly decoder: 'JSON' | 'XML' | 'NDJSON' | 'Lines';
@@ -105,7 +133,12 @@ export interface ResultRules {
   readonly aggregate?: readonly AggregateRule[];
 }
 
-export interface NextPart { readonly name: string; readonly from: readonly Locator[]; readonly initial?: Template; readonly presence: 'Required' | 'Optional' }
+export interface NextPart {
+  readonly name: string;
+  readonly from: readonly Locator[];
+  readonly initial?: Template;
+  readonly presence: 'Required' | 'Optional';
+}
 export type NextEnd = 'Absent' | 'NullValue' | 'EmptyString' | 'EmptyObject' | 'EmptyList' | 'SameAsSent';
 
 export interface PagingRules {
@@ -113,8 +146,11 @@ export interface PagingRules {
   readonly next: readonly NextPart[];
   readonly follow?: { readonly from: readonly Locator[]; readonly paths: readonly string[]; readonly vary: readonly string[] };
   readonly counter?: {
-    readonly name: string; readonly unit: 'Item' | 'Page'; readonly start: number;
-    readonly stride: 'Returned' | 'Requested' | 'Echoed'; readonly echo?: Locator;
+    readonly name: string;
+    readonly unit: 'Item' | 'Page';
+    readonly start: number;
+    readonly stride: 'Returned' | 'Requested' | 'Echoed';
+    readonly echo?: Locator;
   };
   readonly end: {
     readonly nextIs: readonly NextEnd[];
@@ -134,44 +170,116 @@ export interface ConsistencyRules {
   readonly because?: string;
 }
 
-export interface RequiredRule { readonly name: string; readonly anyOf: readonly Locator[]; readonly read: 'EveryPage' | 'FirstPage' | 'LastPage'; readonly then?: WayOn }
+export interface RequiredRule {
+  readonly name: string;
+  readonly anyOf: readonly Locator[];
+  readonly read: 'EveryPage' | 'FirstPage' | 'LastPage';
+  readonly then?: WayOn;
+}
 export type SignalRule =
-  | { readonly kind: 'when'; readonly name: string; readonly when: Rule; readonly reason: IncompleteCode; readonly then?: WayOn; readonly sources?: Rule }
-  | { readonly kind: 'table'; readonly name: string; readonly values: Rule; readonly entries: readonly TableEntry[]; readonly otherwise: IncompleteCode };
+  | {
+      readonly kind: 'when';
+      readonly name: string;
+      readonly when: Rule;
+      readonly reason: IncompleteCode;
+      readonly then?: WayOn;
+      readonly sources?: Rule;
+    }
+  | {
+      readonly kind: 'table';
+      readonly name: string;
+      readonly values: Rule;
+      readonly entries: readonly TableEntry[];
+      readonly otherwise: IncompleteCode;
+    };
 export interface TableEntry {
   readonly test: { readonly kind: 'match' | 'prefix'; readonly text: string };
-  readonly gives: { readonly kind: 'reason'; readonly reason: IncompleteCode } | { readonly kind: 'warning'; readonly warning: string } | { readonly kind: 'ignore' };
+  readonly gives:
+    | { readonly kind: 'reason'; readonly reason: IncompleteCode }
+    | { readonly kind: 'warning'; readonly warning: string }
+    | { readonly kind: 'ignore' };
 }
 /** `when` absent: always raised. `warning` names an entry of `warnings`. */
-export interface NoticeRule { readonly name: string; readonly when?: Rule; readonly warning: string; readonly fields: readonly string[] }
+export interface NoticeRule {
+  readonly name: string;
+  readonly when?: Rule;
+  readonly warning: string;
+  readonly fields: readonly string[];
+}
 export type TotalRelation = 'Exact' | 'LowerBound' | 'Estimate' | 'Scanned';
 export interface TotalRule {
-  readonly name: string; readonly from: Locator; readonly relation: TotalRelation;
-  readonly relationFrom?: Locator; readonly relations: Readonly<Record<string, TotalRelation>>;
-  readonly counts: 'Items' | 'RawItems'; readonly read: 'EveryPage' | 'FirstPage' | 'LastPage'; readonly constant: 'Required' | 'Ignored';
-  readonly when?: Rule; readonly onFewer: IncompleteCode; readonly onMore: IncompleteCode; readonly then?: WayOn;
+  readonly name: string;
+  readonly from: Locator;
+  readonly relation: TotalRelation;
+  readonly relationFrom?: Locator;
+  readonly relations: Readonly<Record<string, TotalRelation>>;
+  readonly counts: 'Items' | 'RawItems';
+  readonly read: 'EveryPage' | 'FirstPage' | 'LastPage';
+  readonly constant: 'Required' | 'Ignored';
+  readonly when?: Rule;
+  readonly onFewer: IncompleteCode;
+  readonly onMore: IncompleteCode;
+  readonly then?: WayOn;
 }
 export interface ReachRules {
-  readonly total?: number; readonly offset?: number; readonly pageSize?: number; readonly items?: number;
-  readonly fullPage: 'Limit' | 'Ignore'; readonly probe?: { readonly extra: number; readonly drop: 'First' | 'Last' };
+  readonly total?: number;
+  readonly offset?: number;
+  readonly pageSize?: number;
+  readonly items?: number;
+  readonly fullPage: 'Limit' | 'Ignore';
+  readonly probe?: { readonly extra: number; readonly drop: 'First' | 'Last' };
   readonly narrowBy: readonly string[];
 }
-export interface CursorRules { readonly ttlMs?: number; readonly onExpiry: 'Fail' | 'ContinueInconsistent'; readonly resumeFrom?: Locator; readonly afterMutation: 'Keep' | 'Invalidate' }
-export interface JobRules { readonly intervalMs: number; readonly rowsWhilePending: 'Return' | 'Discard' }
+export interface CursorRules {
+  readonly ttlMs?: number;
+  readonly onExpiry: 'Fail' | 'ContinueInconsistent';
+  readonly resumeFrom?: Locator;
+  readonly afterMutation: 'Keep' | 'Invalidate';
+}
+export interface JobRules {
+  readonly intervalMs: number;
+  readonly rowsWhilePending: 'Return' | 'Discard';
+}
 export type TimeUnit = 'RetryAfter' | 'Seconds' | 'Millis' | 'EpochSeconds' | 'EpochMillis' | 'HTTPDate' | 'RateLimitParameter';
 export type WaitSource =
   | { readonly kind: 'from'; readonly from: Locator; readonly unit: TimeUnit }
   | { readonly kind: 'cel'; readonly cel: Rule; readonly unit: TimeUnit }
   | { readonly kind: 'fixed'; readonly ms: number };
-export interface RateLimitRules { readonly wait: 'Never' | 'WithinBudget'; readonly waits: readonly WaitSource[]; readonly floorMs: number; readonly ceilingMs: number }
-export interface FreshnessRule { readonly name: string; readonly from: Locator; readonly unit: TimeUnit; readonly maxAgeMs: number; readonly warning: string }
-export interface ScopeRules {
-  readonly resource: Template; readonly visibility: string; readonly exclusions: readonly string[];
-  readonly absence: 'Provable' | 'Never'; readonly floor?: number;
+export interface RateLimitRules {
+  readonly wait: 'Never' | 'WithinBudget';
+  readonly waits: readonly WaitSource[];
+  readonly floorMs: number;
+  readonly ceilingMs: number;
 }
-export interface SourceRules { readonly name: string; readonly values: Readonly<Record<string, JsonValue>>; readonly credential?: string; readonly origin?: string }
+export interface FreshnessRule {
+  readonly name: string;
+  readonly from: Locator;
+  readonly unit: TimeUnit;
+  readonly maxAgeMs: number;
+  readonly warning: string;
+}
+export interface ScopeRules {
+  readonly resource: Template;
+  readonly visibility: string;
+  readonly exclusions: readonly string[];
+  readonly absence: 'Provable' | 'Never';
+  readonly floor?: number;
+}
+export interface SourceRules {
+  readonly name: string;
+  readonly values: Readonly<Record<string, JsonValue>>;
+  readonly credential?: string;
+  readonly origin?: string;
+}
 /** The sidecar's own limits, per call; bytes are decoded bytes; time is all but waiting for approval. */
-export interface ReadLimits { readonly pages: number; readonly items: number; readonly bytes: number; readonly timeMs: number; readonly pageSize?: number; readonly parallel: number }
+export interface ReadLimits {
+  readonly pages: number;
+  readonly items: number;
+  readonly bytes: number;
+  readonly timeMs: number;
+  readonly pageSize?: number;
+  readonly parallel: number;
+}
 
 export interface CompletenessRules {
   readonly paging: PagingRules;
@@ -193,7 +301,13 @@ export interface CompletenessRules {
 }
 
 /** A warning the contract or its preset may raise; every one has an owner and an expiry (day, UTC). */
-export interface DeclaredWarning { readonly name: string; readonly code: WarningCode; readonly owner: string; readonly expires: string; readonly message: string }
+export interface DeclaredWarning {
+  readonly name: string;
+  readonly code: WarningCode;
+  readonly owner: string;
+  readonly expires: string;
+  readonly message: string;
+}
 
 export interface CompiledContract {
   readonly name: string;
@@ -216,7 +330,11 @@ export interface CompiledContract {
   /** Validated and kept as written; executed once effects are served. */
   readonly effects: {
     readonly approval: { readonly mode: 'None' | 'Session' | 'EachCall'; readonly expiresAfterMs?: number };
-    readonly evidence?: JsonValue; readonly recheck?: JsonValue; readonly forEach?: JsonValue; readonly idempotency?: JsonValue; readonly prepare?: JsonValue;
+    readonly evidence?: JsonValue;
+    readonly recheck?: JsonValue;
+    readonly forEach?: JsonValue;
+    readonly idempotency?: JsonValue;
+    readonly prepare?: JsonValue;
   };
   readonly presets: readonly { readonly name: string; readonly digest: string }[];
   /** The best an answer of this contract can be: shown by lint, ListActions and the printer column. */
@@ -228,7 +346,7 @@ export interface CompiledContract {
 
 /** One finding of the compiler. `path` is `spec.http.query.since`-like; `code` a closed kebab-case word. */
 export interface Problem {
-  readonly object: { readonly kind: string; readonly name: string; readonly file?: string };
+  readonly object: { readonly kind: string; readonly name: string; readonly file?: string; readonly line?: number };
   readonly path: string;
   readonly code: string;
   readonly severity: 'error' | 'warning';

@@ -1,0 +1,114 @@
+/**
+ * Problems of results, completeness and effects.
+ */
+
+export const COMPLETENESS_CODES = {
+  'result-shape': {
+    severity: 'error',
+    what: 'A result has items and object, or a list has no items.',
+    cure: 'Write items for a list, object for a single value.',
+  },
+  'result-fields': {
+    severity: 'error',
+    what: 'Neither fields nor allFields says what may leave.',
+    cure: 'List the fields, or write allFields with a because.',
+  },
+  'result-lines': { severity: 'error', what: 'lines belongs to the Lines decoder.', cure: 'Set decoder: Lines, or drop lines.' },
+  'result-order': {
+    severity: 'error',
+    what: 'An order is missing where it is checked, or has nothing to sort.',
+    cure: 'Write order: {by, direction, compare}.',
+  },
+  'result-aggregate': {
+    severity: 'error',
+    what: 'An aggregate other than Count needs a path, and lists only.',
+    cure: 'Add the path of the number.',
+  },
+  'paging-missing': {
+    severity: 'error',
+    what: 'A list does not say how its remote pages.',
+    cure: 'Write paging.next, follow or counter, or mode: SingleResponse.',
+  },
+  'paging-end': { severity: 'error', what: 'Nothing says what ends the walk.', cure: 'Write paging.end.' },
+  'paging-conflict': { severity: 'error', what: 'Parts of paging contradict each other.', cure: 'Keep one way to the next page.' },
+  'paging-unused': {
+    severity: 'error',
+    what: 'A part of paging is never sent back, so every page would be the first one.',
+    cure: 'Use $(next.NAME) in the request.',
+  },
+  'paging-follow': { severity: 'error', what: 'A followed path is not a fixed path.', cure: 'Write the path out, starting with /.' },
+  'consistency-basis': {
+    severity: 'error',
+    what: 'The consistency mode lacks what it is checked by.',
+    cure: 'Add what the mode needs: equal, http.open, order or because.',
+  },
+  'total-unknown': { severity: 'error', what: 'A name of a total that does not exist.', cure: 'Name a total of completeness.totals.' },
+  'warning-unknown': {
+    severity: 'error',
+    what: 'A rule raises a warning the contract does not declare; every warning has an owner and an expiry.',
+    cure: 'Declare it in spec.warnings.',
+  },
+  'warning-unused': { severity: 'warning', what: 'A declared warning is raised by no rule.', cure: 'Drop it.' },
+  'warning-expiry': {
+    severity: 'warning',
+    what: 'A warning expires in more than a year.',
+    cure: 'Set an earlier day; renewing it is the moment somebody looks.',
+  },
+  'warning-expired': {
+    severity: 'warning',
+    what: 'A warning has expired; it forbids evidence until renewed or removed.',
+    cure: 'Renew or remove it.',
+  },
+  'field-unknown': { severity: 'error', what: 'A name of a field that does not exist.', cure: 'Name a field of result.fields.' },
+  'argument-unknown': { severity: 'error', what: 'A name of an argument that does not exist.', cure: 'Name an argument.' },
+  'reach-empty': { severity: 'error', what: 'reach says nothing.', cure: 'Set total, offset, pageSize or items.' },
+  'limit-ceiling': { severity: 'error', what: 'A limit is beyond the ceiling of the sidecar.', cure: 'Lower it.' },
+  'table-entry': {
+    severity: 'error',
+    what: 'A table entry needs match or prefix, and exactly one of reason, warning, ignore.',
+    cure: 'Write {match: text, reason: CODE}.',
+  },
+  'effect-block': { severity: 'error', what: 'A block that belongs to another effect.', cure: 'Drop the block.' },
+  'effect-approval': {
+    severity: 'error',
+    what: 'Write or Destructive without idempotency needs approval EachCall or a written because.',
+    cure: 'Set approval.mode: EachCall, or write approval.because.',
+  },
+  'effect-session': {
+    severity: 'error',
+    what: 'Approval per session is for Read and idempotent Write only.',
+    cure: 'Set approval.mode: EachCall.',
+  },
+  'effect-because': { severity: 'error', what: 'A switch that needs a written reason has none.', cure: 'Add because.' },
+  'idempotency-key': {
+    severity: 'error',
+    what: 'idempotency Key says not, or more than once, where the key is sent.',
+    cure: 'Write one of header, body, form, and a ttl.',
+  },
+  'reference-effect': { severity: 'error', what: 'A read that is named here is not a Read.', cure: 'Name a contract with effect: Read.' },
+  'reference-arguments': {
+    severity: 'error',
+    what: 'The arguments given to another contract are not those it takes.',
+    cure: 'Give every required argument and no other.',
+  },
+  'evidence-match': {
+    severity: 'error',
+    what: 'evidence.match does not give every argument of the read.',
+    cure: 'Add an entry for each argument of the read.',
+  },
+  'evidence-age': {
+    severity: 'warning',
+    what: 'maxAge does not exceed the life of an approval by five minutes, so evidence may expire while a person reads.',
+    cure: 'Raise maxAge or lower approval.expiresAfter.',
+  },
+  'evidence-absence': {
+    severity: 'error',
+    what: 'claim: Absent needs a read with absence: Provable.',
+    cure: "Change the claim, or the read's scope.",
+  },
+  'best-partial': {
+    severity: 'warning',
+    what: 'No answer of this contract can be complete.',
+    cure: 'Say so to its users, or add what is missing.',
+  },
+} as const;

@@ -1,0 +1,75 @@
+/**
+ * Where the compiler's findings are gathered. All problems are reported at once, so that a person mends a contract in one round.
+ */
+import type { Problem } from './compiled.ts';
+import { PROBLEM_CODES, type ProblemCode } from './problem-codes.ts';
+import type { ObjectSource } from './resource-object.ts';
+import { type SpecPath, showPath } from './spec-path.ts';
+
+/** Where a member of the examined object was really written: a preset's rule is the preset's to mend. */
+export interface Written {
+  readonly kind: string;
+  readonly name: string;
+  readonly path: SpecPath;
+  readonly source?: ObjectSource;
+}
+
+export interface FindingExtra {
+  readonly nearest?: string | undefined;
+  /** Replaces the catalogue's cure where a better one is known. */
+  readonly cure?: string | undefined;
+}
+
+/** Collects findings of one object; the same code at the same place is kept once. */
+export class Report {
+  readonly #written: (path: SpecPath) => Written;
+  readonly #found = new Map<string, Problem>();
+
+  constructor(written: (path: SpecPath) => Written) {
+    this.#written = written;
+  }
+
+  add(path: SpecPath, code: ProblemCode, message: string, extra: FindingExtra = {}): void {
+    const written = this.#written(path);
+    const shown = showPath(written.path);
+    const key = `${written.kind} ${written.name} ${shown} ${code}`;
+    if (this.#found.has(key)) return;
+    const entry = PROBLEM_CODES[code];
+    this.#found.set(key, {
+      object: {
+        kind: written.kind,
+        name: written.name,
+        ...(written.source === undefined ? {} : { file: written.source.file, line: written.source.lineAt(written.path) }),
+      },
+      path: shown,
+      code,
+      severity: entry.severity,
+      message,
+      cure: extra.cure ?? entry.cure,
+      ...(extra.nearest === undefined ? {} : { nearest: extra.nearest }),
+    });
+  }
+
+  get problems(): readonly Problem[] {
+    return [...this.#found.values()];
+  }
+
+  get failed(): boolean {
+    return this.problems.some((problem) => problem.severity === 'error');
+  }
+
+  /** True when something was already said about this very place; a second complaint about it would only repeat the first. */
+  saidAbout(path: SpecPath): boolean {
+    const written = this.#written(path);
+    const shown = showPath(written.path);
+    return this.problems.some((problem) => problem.object.name === written.name && problem.path === shown && problem.severity === 'error');
+  }
+}
+
+/** One problem as a person reads it: `file:line: kind/name path: message [code]`, the nearest name and the cure. */
+export function showProblem(problem: Problem): string {
+  const { file, line, kind, name } = problem.object;
+  const place = file === undefined ? '' : line === undefined ? `${file}: ` : `${file}:${line}: `;
+  const nearest = problem.nearest === undefined ? '' : ` Did you mean ${JSON.stringify(problem.nearest)}?`;
+  return `${place}${problem.severity}: ${kind}/${name} ${problem.path}: ${problem.message}${nearest} ${problem.cure} [${problem.code}]`;
+}
