@@ -9,6 +9,7 @@ import type { IncompleteCode, Reason, WarningCode } from '#core/error/reasons.ts
 
 export interface ContractTest {
   readonly name: string;
+  readonly namespace: string;
   /** Where it was read from, for reports. */
   readonly file?: string;
   /** metadata.name of an ActionContract. */

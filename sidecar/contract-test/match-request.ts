@@ -3,10 +3,10 @@
  * and explains a miss, so the explanation is never about something else than the decision.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '#core/completeness/path.ts';
 import type { JsonValue } from '#core/contract/compiled.ts';
 import type { OutboundRequest } from '#sidecar/execute/http/transport.ts';
 import type { RequestPattern } from './contract-test.ts';
-import { isObject } from './field-reader.ts';
 
 /** One member that differs; `undefined`: not there. */
 export interface Difference {
@@ -69,7 +69,9 @@ function compareBody(expected: JsonValue, got: JsonValue | undefined, at: string
     return;
   }
   if (Array.isArray(expected) && Array.isArray(got) && expected.length === got.length) {
-    for (const [index, item] of expected.entries()) compareBody(item, got[index], `${at}/${index}`, differences);
+    expected.forEach((item: JsonValue, index) => {
+      compareBody(item, got[index], `${at}/${index}`, differences);
+    });
     return;
   }
   if (!isDeepStrictEqual(plain(expected), plain(got))) differences.push({ at, expected, got });
