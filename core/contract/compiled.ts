@@ -8,8 +8,8 @@
 
 import type { Locator, Path } from '#core/completeness/path.ts';
 import type { Rule } from '#core/completeness/rule.ts';
-import type { ArgumentsSchema } from '#core/contract/schema.ts';
 import type { IncompleteCode, WarningCode } from '#core/error/reasons.ts';
+import type { ArgumentsSchema } from './schema.ts';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
@@ -344,15 +344,4 @@ export interface CompiledContract {
   readonly notReady?: string;
 }
 
-/** One finding of the compiler. `path` is `spec.http.query.since`-like; `code` a closed kebab-case word. */
-export interface Problem {
-  readonly object: { readonly kind: string; readonly name: string; readonly file?: string; readonly line?: number };
-  readonly path: string;
-  readonly code: string;
-  readonly severity: 'error' | 'warning';
-  readonly message: string;
-  /** What to write instead. */
-  readonly cure: string;
-  /** The nearest existing name, when the problem is an unknown one. */
-  readonly nearest?: string;
-}
+export type { Problem } from './problem.ts';

@@ -1,7 +1,7 @@
 /**
  * Where the compiler's findings are gathered. All problems are reported at once, so that a person mends a contract in one round.
  */
-import type { Problem } from './compiled.ts';
+import type { Problem } from './problem.ts';
 import { PROBLEM_CODES, type ProblemCode } from './problem-codes.ts';
 import type { ObjectSource } from './resource-object.ts';
 import { type SpecPath, showPath } from './spec-path.ts';

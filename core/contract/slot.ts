@@ -79,19 +79,8 @@ export function parseTemplate(text: string): { readonly template: Template; read
 /** An escaped opening, a slot (closed or not), a lone `$`, or text; each character belongs to exactly one token. */
 const TOKEN = /\$\$\(|\$\([^)]*\)?|\$|[^$]+/g;
 
-/** The slot when the whole template is one slot and nothing else. */
-export function wholeSlot(template: Template): Slot | undefined {
-  const [only] = template;
-  return template.length === 1 && only !== undefined && typeof only !== 'string' ? only : undefined;
-}
-
 export function slotsOf(template: Template): readonly Slot[] {
   return template.filter((part) => typeof part !== 'string');
-}
-
-/** The text of a template that has no slot, else nothing. */
-export function literalText(template: Template): string | undefined {
-  return template.every((part) => typeof part === 'string') ? template.join('') : undefined;
 }
 
 function parseSlot(written: string): Slot | SlotFault {
