@@ -1,0 +1,135 @@
+// Generated from crds/ by `npm run generate`. Do not edit.
+
+/**
+ * One pod's right to call actions, from its start to its end; kept 24 hours after the end.
+ */
+export interface AgentSession {
+  apiVersion: 'postern.dev/v1alpha1';
+  kind: 'AgentSession';
+  metadata: ObjectMeta;
+  /**
+   * Who the pod is; fixed, but for revoked.
+   */
+  spec: {
+    /**
+     * The pod. Example: `{name: triage-bot-7d9f, uid: 0b6f...}`.
+     */
+    pod: {
+      /**
+       * Name of the pod.
+       */
+      name: string;
+      /**
+       * UID of the pod; a pod of the same name made later is another session.
+       */
+      uid: string;
+    };
+    /**
+     * ServiceAccount the pod runs as. Example: `triage-bot`.
+     */
+    serviceAccount: string;
+    /**
+     * What made the pod, at the top. Example: `{kind: Deployment, name: triage-bot, uid: 5f0c...}`.
+     */
+    controller?: {
+      /**
+       * Its kind. Example: `Deployment`.
+       */
+      kind: string;
+      /**
+       * Its name.
+       */
+      name: string;
+      /**
+       * Its UID.
+       */
+      uid: string;
+    };
+    /**
+     * Node the pod runs on. Example: `node-7`.
+     */
+    node: string;
+    /**
+     * Digest of the agent's image, as the node pulled it. Example: `sha256:9f2c...`.
+     */
+    imageDigest: string;
+    /**
+     * True ends the right to call at once, and cannot be taken back. Example: `true`.
+     */
+    revoked?: boolean;
+  };
+  /**
+   * Written by the operator only.
+   */
+  status?: {
+    /**
+     * `Pending` until its first bundle, or until admitted where the namespace asks for it; then `Active`; `Suspended` by a person or a second sidecar; `Revoked`; `Ended` with its pod.
+     */
+    state?: 'Pending' | 'Active' | 'Suspended' | 'Revoked' | 'Ended';
+    /**
+     * Why it is suspended or revoked.
+     */
+    because?: string;
+    /**
+     * Revision of the bundle the sidecar has acknowledged.
+     */
+    appliedRevision?: string;
+    /**
+     * First bundle acknowledged.
+     */
+    startedAt?: string;
+    /**
+     * Last word of the sidecar; written at most every 30 seconds.
+     */
+    lastSeenAt?: string;
+    /**
+     * The pod is gone.
+     */
+    endedAt?: string;
+    /**
+     * The last audit record the operator has witnessed.
+     */
+    head?: {
+      /**
+       * Its sequence number.
+       */
+      sequence: number;
+      /**
+       * Its hash.
+       */
+      hash: string;
+    };
+    /**
+     * Connected, DuplicateSidecar, Exposed, OnOldRevision.
+     *
+     * @maxItems 32
+     */
+    conditions?: {
+      type: string;
+      status: 'True' | 'False' | 'Unknown';
+      observedGeneration?: number;
+      lastTransitionTime: string;
+      reason: string;
+      message: string;
+    }[];
+  };
+}
+/**
+ * The part of Kubernetes metadata that Postern reads.
+ */
+export interface ObjectMeta {
+  name: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  labels?: {
+    [k: string]: string;
+  };
+  annotations?: {
+    [k: string]: string;
+  };
+  [k: string]: unknown;
+}
