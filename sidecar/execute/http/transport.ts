@@ -14,11 +14,13 @@ export interface SendOptions {
   /** Cap on bytes on the wire, and on bytes after content decoding. */
   readonly wireBytesMax: number;
   readonly bodyBytesMax: number;
+  /** A read: may be sent once more on a new socket when a reused one died before the first byte of an answer. Default no. */
+  readonly repeatable?: boolean;
 }
 
 export interface Transport {
   /**
-   * MUST send at most one request, MUST NOT follow, retry, cache or keep cookies.
+   * MUST send at most one request (but for `repeatable`), MUST NOT follow redirects, cache or keep cookies.
    * Throws TransportFailure when no status line came.
    */
   send(request: OutboundRequest, options: SendOptions): Promise<RawReply>;

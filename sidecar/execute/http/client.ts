@@ -1,0 +1,105 @@
+/**
+ * HTTP/1.1 to one destination: one request, one reply, nothing followed, cached, kept or sent twice.
+ *
+ * The single exception: a request marked `repeatable` (a read) goes out once more when the socket that took it had served
+ * others before and died without a byte of an answer. The remote closes idle connections; that race says nothing about
+ * the request (failure case HTTP-10). The second try is on a new socket and inside the same deadline.
+ *
+ * What is sent beside the contract's headers: `host`, `content-length`, `accept-encoding`, `user-agent`, `connection`.
+ */
+import { strict as assert } from 'node:assert';
+import { type Broken, Call, type WireReply } from './call.ts';
+import { contentCodings, decodeContent } from './content-coding.ts';
+import type { Dial } from './egress.ts';
+import { type Lane, LanePool } from './lane-pool.ts';
+import { type OutboundRequest, type RawReply, type SendOptions, type Transport, TransportFailure } from './transport.ts';
+
+export class HttpClient implements Transport {
+  readonly #origin: string;
+  readonly #pool: LanePool;
+
+  constructor(origin: string, dial: Dial) {
+    this.#origin = origin;
+    this.#pool = new LanePool(origin, dial);
+  }
+
+  get busy(): boolean {
+    return this.#pool.busy;
+  }
+
+  async send(request: OutboundRequest, options: SendOptions): Promise<RawReply> {
+    assert(request.origin === this.#origin, 'a request for another origin reached this client');
+    if (options.signal.aborted) throw new TransportFailure('timedOut', false);
+    const wire = await this.#exchange(request, options);
+    if (wire.status === 206 && !request.headers.some(([name]) => name === 'range')) throw new TransportFailure('protocol', true);
+    return undoCodings(wire, options.bodyBytesMax);
+  }
+
+  /** Lets running requests end; no new socket is opened for this client. */
+  close(): void {
+    this.#pool.close();
+  }
+
+  async #exchange(request: OutboundRequest, options: SendOptions): Promise<WireReply> {
+    let lane = this.#pool.take() ?? (await this.#pool.wait(options.signal));
+    let result = await dispatch(lane, request, options);
+    if (isBroken(result) && options.repeatable === true && result.silent && diedIdle(lane, result)) {
+      lane = this.#pool.replace(lane);
+      result = await dispatch(lane, request, options);
+    }
+    if (isBroken(result) || result.fault !== undefined) {
+      this.#pool.drop(lane);
+    } else {
+      lane.fresh = false;
+      this.#pool.give(lane);
+    }
+    if (isBroken(result)) throw result.failure;
+    return result;
+  }
+}
+
+function dispatch(lane: Lane, request: OutboundRequest, options: SendOptions): Promise<WireReply | Broken> {
+  return new Promise((done) => {
+    const { method, target, body } = request;
+    const { signal, wireBytesMax } = options;
+    const call = new Call({ method, signal, wireBytesMax, done });
+    lane.client.dispatch({ method, path: target, headers: flatHeaders(request.headers), ...(body && { body }) }, call);
+  });
+}
+
+function flatHeaders(headers: OutboundRequest['headers']): string[] {
+  const flat: string[] = [];
+  let ownAgent = false;
+  for (const [name, value] of headers) {
+    flat.push(name, value);
+    if (name === 'user-agent') ownAgent = true;
+  }
+  flat.push('accept-encoding', 'gzip');
+  if (!ownAgent) flat.push('user-agent', 'postern');
+  return flat;
+}
+
+function isBroken(result: WireReply | Broken): result is Broken {
+  return 'failure' in result;
+}
+
+function diedIdle(lane: Lane, { failure }: Broken): boolean {
+  return failure.kind === 'unreachable' && failure.sent && !lane.fresh;
+}
+
+function undoCodings(wire: WireReply, bytesMax: number): RawReply | Promise<RawReply> {
+  const codings = contentCodings(wire.headers);
+  if (codings.length > 0) return decodedReply(wire, codings, bytesMax);
+  return wire.body.length > bytesMax ? { ...wire, body: NO_BYTES, fault: 'tooLarge' } : wire;
+}
+
+async function decodedReply(wire: WireReply, codings: readonly string[], bytesMax: number): Promise<RawReply> {
+  // What a broken stream decompresses to is not known to be its beginning.
+  if (wire.fault !== undefined && wire.fault !== 'unframed') return { ...wire, body: NO_BYTES };
+  const decoded = await decodeContent(wire.body, codings, bytesMax);
+  if (decoded.kind === 'bytes') return { ...wire, body: decoded.bytes };
+  if (decoded.kind === 'unknown') throw new TransportFailure('protocol', true);
+  return { ...wire, body: NO_BYTES, fault: decoded.kind === 'tooLarge' ? 'tooLarge' : 'cut' };
+}
+
+const NO_BYTES = new Uint8Array(0);

@@ -1,0 +1,121 @@
+/**
+ * All HTTP destinations of the sidecar: one client per origin, credential and TLS identity, never shared between two of
+ * them, so that no socket, TLS session or leftover byte crosses from one credential to another (failure cases HTTP-18,
+ * HTTP-19, HTTP-21). A bounded number is open at once; the least recently used idle one is closed first.
+ */
+import { limits } from '#core/bounds/limits.ts';
+import { HttpClient } from './client.ts';
+import { dialer, type Resolve, systemResolve } from './egress.ts';
+import { type OutboundRequest, type RawReply, type SendOptions, type Transport, TransportFailure } from './transport.ts';
+
+export interface DestinationIdentity {
+  /** Canonical origin. */
+  readonly origin: string;
+  /** Whose credential travels on it: namespace/name of the binding. */
+  readonly credential: string;
+  readonly addresses?: readonly string[];
+  /** Current PEM roots of the binding, or undefined for the system's. Asked before each request: a new one means new sockets. */
+  readonly ca?: () => string | undefined;
+}
+
+export interface DestinationsOptions {
+  /** Standalone only (`--allow-loopback`). */
+  readonly allowLoopback: boolean;
+  /** Default: the system's resolver. */
+  readonly resolve?: Resolve;
+}
+
+export class Destinations {
+  readonly #options: Required<DestinationsOptions>;
+  readonly #known = new Map<string, Destination>();
+  readonly #open = new Set<Destination>();
+
+  constructor(options: DestinationsOptions) {
+    this.#options = { resolve: systemResolve, ...options };
+  }
+
+  /** The transport of a destination; keep it, so that a call looks nothing up. Opens nothing yet. */
+  transport(identity: DestinationIdentity): Transport {
+    const key = JSON.stringify([identity.origin, identity.credential, identity.addresses ?? null]);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const destination = new Destination(identity, this.#options, (opened) => this.#opened(opened));
+    this.#known.set(key, destination);
+    return destination;
+  }
+
+  /** Lets running requests end and closes every idle socket. */
+  close(): void {
+    for (const destination of this.#open) destination.close();
+    this.#open.clear();
+  }
+
+  #opened(destination: Destination): void {
+    this.#open.add(destination);
+    while (this.#open.size > limits.httpDestinationsMax) {
+      let oldest: Destination | undefined;
+      for (const open of this.#open) {
+        if (open !== destination && !open.busy && (oldest === undefined || open.usedAt < oldest.usedAt)) oldest = open;
+      }
+      // All are busy: better a few more sockets than a refused call.
+      if (oldest === undefined) return;
+      oldest.close();
+      this.#open.delete(oldest);
+    }
+  }
+}
+
+let uses = 0;
+
+class Destination implements Transport {
+  readonly #identity: DestinationIdentity;
+  readonly #options: Required<DestinationsOptions>;
+  readonly #onOpen: (destination: Destination) => void;
+  #client: HttpClient | undefined;
+  #ca: string | undefined;
+  /** Position in the order of uses. */
+  usedAt = 0;
+
+  constructor(identity: DestinationIdentity, options: Required<DestinationsOptions>, onOpen: (destination: Destination) => void) {
+    this.#identity = identity;
+    this.#options = options;
+    this.#onOpen = onOpen;
+  }
+
+  get busy(): boolean {
+    return this.#client?.busy === true;
+  }
+
+  send(request: OutboundRequest, options: SendOptions): Promise<RawReply> {
+    uses += 1;
+    this.usedAt = uses;
+    return this.#current().send(request, options);
+  }
+
+  close(): void {
+    this.#client?.close();
+    this.#client = undefined;
+  }
+
+  #current(): HttpClient {
+    const ca = this.#identity.ca?.();
+    if (this.#client !== undefined && ca === this.#ca) return this.#client;
+    this.#client?.close();
+    this.#ca = ca;
+    this.#client = this.#create(ca);
+    this.#onOpen(this);
+    return this.#client;
+  }
+
+  #create(ca: string | undefined): HttpClient {
+    const { origin, addresses } = this.#identity;
+    try {
+      return new HttpClient(
+        origin,
+        dialer({ origin, ...this.#options, ...(addresses && { addresses }), ...(ca === undefined ? {} : { ca }) }),
+      );
+    } catch (error) {
+      throw new TransportFailure('tls', false, error);
+    }
+  }
+}
