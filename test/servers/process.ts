@@ -20,6 +20,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const loopback = '127.0.0.1';
 
 const readyTimeoutMs = 120_000; // SeaweedFS needs 8 s on an idle machine; CI runs files side by side.
+const probeTimeoutMs = 3_000;
 const pollMs = 50;
 const tailBytes = 6000;
 // Below the range from which the kernel takes ports of outgoing connections (32768 and up on Linux),
@@ -159,7 +160,9 @@ async function untilReady(child: ChildProcess, ready: () => Promise<boolean>, de
     if (hasEnded(child)) {
       throw new Error(`ended before it was ready (${child.exitCode ?? child.signalCode}): ${describe()}`);
     }
-    if (await ready().catch(() => false)) return;
+    // A probe that hangs is "not yet" too: some servers accept before they answer.
+    const hanging = sleep(probeTimeoutMs, false, { ref: false });
+    if (await Promise.race([ready().catch(() => false), hanging])) return;
     await sleep(pollMs);
   }
   throw new Error(`not ready after ${readyTimeoutMs} ms: ${describe()}`);
