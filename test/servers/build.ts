@@ -12,9 +12,9 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { acquireLock } from './lock.ts';
 import { isProgramName, type ProgramName, programNames, programs } from './programs.ts';
@@ -111,7 +111,7 @@ async function build(name: ProgramName, folder: string): Promise<void> {
   const timer = setInterval(() => progress(`still building ${name}, ${elapsed()}`), progressEveryMs);
   const scratch = `${folder}.${process.pid}`;
   try {
-    await rm(scratch, { recursive: true, force: true });
+    await sweep(folder);
     await mkdir(scratch, { recursive: true });
     const flags = ['-trimpath', '-mod=readonly', '-buildvcs=false', '-ldflags', `-s -w ${ldflags}`.trim()];
     await runGo(name, ['build', ...flags, '-o', join(scratch, name), pkg], join(moduleRoot, family));
@@ -122,6 +122,14 @@ async function build(name: ProgramName, folder: string): Promise<void> {
   }
   const megabytes = Math.round((await stat(join(folder, name))).size / 1e6);
   progress(`built ${name} in ${elapsed()} (${megabytes} MB)`);
+}
+
+// What a killed build left; whoever holds the lock is alone here.
+async function sweep(folder: string): Promise<void> {
+  for (const entry of await readdir(dirname(folder))) {
+    if (!entry.startsWith(`${basename(folder)}.`)) continue;
+    await rm(join(dirname(folder), entry), { recursive: true, force: true });
+  }
 }
 
 async function publish(scratch: string, folder: string): Promise<void> {

@@ -28,7 +28,7 @@ test('lock: a holder that died is no holder', async (t) => {
   const dead = spawn('true');
   await once(dead, 'exit');
   await writeFile(path, String(dead.pid));
-  const lock = await acquireLock(path, () => {});
+  const lock = await acquireLock(path, () => assert.fail('nobody is waited for'));
   await lock[Symbol.asyncDispose]();
   assert.deepEqual(await readdir(folder), []);
 });

@@ -15,10 +15,15 @@ export async function acquireLock(path: string, onWait: () => void): Promise<Asy
   const own = `${path}.${process.pid}.${randomUUID()}`;
   await writeFile(own, String(process.pid));
   try {
-    for (let first = true; !(await tryLink(own, path)); first = false) {
-      if (first) onWait();
-      if (await isAbandoned(path)) await rm(path, { force: true });
-      else await sleep(pollMs);
+    let told = false;
+    while (!(await tryLink(own, path))) {
+      if (await isAbandoned(path)) {
+        await rm(path, { force: true });
+        continue;
+      }
+      if (!told) onWait();
+      told = true;
+      await sleep(pollMs);
     }
   } finally {
     await rm(own, { force: true });
