@@ -6,12 +6,12 @@
  *     node presets/generate.ts --check   writes nothing; exits 1 when a file differs
  *
  * A preset is part of what was approved: its digest is in the revision of every contract that uses it. So a name whose
- * digest is locked never changes; a change is a new name. Digest: sha256 over the RFC 8785 form of `spec`.
+ * digest is locked never changes; a change is a new name. The digest is the one the compiler puts into the revision and
+ * `contract explain` shows: `digestOf('preset', {name, spec})`.
  */
-import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import canonicalize from 'canonicalize';
 import { parseDocument } from 'yaml';
+import { canonicalJson, type Digest, digestOf } from '#core/encoding/canonical.ts';
 
 const SOURCES = new URL('./', import.meta.url);
 const GENERATED = new URL('../core/contract/gen/presets.ts', import.meta.url);
@@ -19,7 +19,7 @@ const LOCK = new URL('./digests.json', import.meta.url);
 
 interface Preset {
   readonly name: string;
-  readonly digest: string;
+  readonly digest: Digest;
   /** RFC 8785 JSON of `spec`. */
   readonly text: string;
 }
@@ -56,9 +56,8 @@ function readPreset(file: string, text: string): Preset {
   const { kind, metadata, spec } = document.toJS({ maxAliasCount: 0 });
   if (kind !== 'ContractPreset' || `${metadata?.name}.yaml` !== file)
     throw new Error(`presets/${file} is not the ContractPreset of that name`);
-  const canonical = canonicalize(spec);
-  if (canonical === undefined) throw new Error(`presets/${file} has no spec`);
-  return { name: metadata.name, digest: `sha256:${createHash('sha256').update(canonical).digest('hex')}`, text: canonical };
+  const { name } = metadata;
+  return { name, digest: digestOf('preset', { name, spec }), text: canonicalJson(spec) };
 }
 
 /** A locked preset that changed or went away; new names are fine. */
@@ -79,10 +78,11 @@ function tableOf(presets: readonly Preset[]): string {
   );
   return `// Generated from presets/ by \`npm run generate\`. Do not edit.
 import type { JsonObject } from '#core/completeness/path.ts';
+import type { Digest } from '#core/encoding/canonical.ts';
 
-/** \`spec\` is parsed when it is first asked for; \`digest\` is sha256 over its RFC 8785 form. */
+/** \`spec\` is parsed when it is first asked for; \`digest\` is digestOf('preset', {name, spec}). */
 export interface ShippedPreset {
-  readonly digest: \`sha256:\${string}\`;
+  readonly digest: Digest;
   readonly spec: JsonObject;
 }
 
@@ -93,7 +93,7 @@ ${entries.join('').replaceAll(/^/gm, '  ').trimEnd()}
   }),
 );
 
-function shipped(digest: \`sha256:\${string}\`, text: string): ShippedPreset {
+function shipped(digest: Digest, text: string): ShippedPreset {
   let spec: JsonObject | undefined;
   return {
     digest,
