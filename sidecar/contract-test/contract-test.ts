@@ -25,6 +25,8 @@ export interface ContractTest {
 }
 
 export interface RecordedCall {
+  /** How far the clock moves before this call, milliseconds. */
+  readonly afterMs: number;
   readonly exchanges: readonly RecordedExchange[];
   readonly expect: Expectation;
 }

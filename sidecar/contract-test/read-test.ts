@@ -41,8 +41,10 @@ export function readContractTest(object: ResourceObject): TestRead {
 function readCalls(spec: Readonly<Record<string, JsonValue>>, reader: FieldReader): readonly RecordedCall[] {
   const calls: RecordedCall[] = [];
   let path: SpecPath = ['spec'];
+  let afterMs = 0;
   for (let call: Readonly<Record<string, JsonValue>> | undefined = spec; call !== undefined; ) {
     calls.push({
+      afterMs,
       exchanges: readExchanges(call.exchanges, [...path, 'exchanges'], reader),
       expect: readExpectation(call.expect, [...path, 'expect'], reader),
     });
@@ -62,7 +64,8 @@ function readCalls(spec: Readonly<Record<string, JsonValue>>, reader: FieldReade
       reader.problem(path, 'too-many', `A test has at most ${limits.recordedCallsMax} calls.`, 'Write several tests.');
       return calls;
     }
-    call = reader.members(next, path, ['exchanges', 'expect', 'resume'], ['exchanges', 'expect']);
+    call = reader.members(next, path, ['after', 'exchanges', 'expect', 'resume'], ['exchanges', 'expect']);
+    afterMs = reader.duration(call.after, [...path, 'after']) ?? 0;
   }
   return calls;
 }

@@ -1,0 +1,87 @@
+/** One hostile call on one request template: assembled, given its credential, sent to the capture, judged. */
+import type { Assembled, assemble } from '#core/contract/assemble.ts';
+import type { RequestTemplate } from '#core/contract/compiled.ts';
+import type { SlotValues } from '#core/contract/slot-value.ts';
+import { PosternError } from '#core/error/postern-error.ts';
+import { type OutboundRequest, type Transport, TransportFailure } from '#sidecar/execute/http/transport.ts';
+import { type Escape, judgeWire } from './judge-wire.ts';
+import type { WireCapture } from './wire-capture.ts';
+
+/** The made-up secret every shot carries; long and odd enough that no value contains it by chance. */
+export const ESCAPE_CANARY = 'postern-escape-canary-5f3a91d27c';
+
+export interface EscapeRange {
+  readonly capture: WireCapture;
+  /** Speaks to the capture whatever the origin is. */
+  readonly transport: Transport;
+  readonly assemble: typeof assemble;
+  /** The header the credential goes into, and its value with the canary in it. */
+  readonly credential: readonly [string, string];
+}
+
+export type ShotResult =
+  | { readonly kind: 'contained' }
+  /** Refused before anything was sent. */
+  | { readonly kind: 'refused'; readonly rule: string }
+  | { readonly kind: 'escaped'; readonly escapes: readonly Escape[]; readonly seen: string };
+
+const SHOT_MS_MAX = 5_000;
+const SEEN_BYTES_MAX = 600;
+/** What the client writes of its own accord (sidecar/execute/http/client.ts). */
+const CLIENT_HEADERS = ['host', 'connection', 'content-length', 'accept-encoding', 'user-agent', 'content-type'];
+
+export async function fireShot(template: RequestTemplate, values: SlotValues, range: EscapeRange): Promise<ShotResult> {
+  let assembled: Assembled;
+  try {
+    assembled = range.assemble(template, values);
+  } catch (thrown) {
+    return refusal(thrown);
+  }
+  const outcome = await send(withCredential(assembled.outbound, range.credential), range.transport);
+  const connections = await range.capture.take();
+  if (connections.length === 0 && outcome !== null) {
+    return {
+      kind: 'escaped',
+      escapes: [{ where: 'connection', what: `the client would not send what was assembled (${outcome})` }],
+      seen: '',
+    };
+  }
+  const escapes = judgeWire(connections, {
+    template,
+    values,
+    host: template.origin.slice(template.origin.indexOf('//') + 2),
+    addedHeaders: [...CLIENT_HEADERS, range.credential[0]],
+    credential: { secret: ESCAPE_CANARY, header: range.credential[0] },
+  });
+  if (escapes.length === 0) return { kind: 'contained' };
+  const seen = Buffer.concat(connections).subarray(0, SEEN_BYTES_MAX).toString('latin1');
+  return { kind: 'escaped', escapes, seen };
+}
+
+/** A refusal is good; an internal fault means that two parts of the assembler disagree: the last net held, and something above it is torn. */
+function refusal(thrown: unknown): ShotResult {
+  const error = PosternError.from(thrown);
+  if (error.reason === 'INTERNAL') {
+    return {
+      kind: 'escaped',
+      escapes: [{ where: 'assembler', what: 'the assembled request was not the one meant; the comparison stopped it' }],
+      seen: '',
+    };
+  }
+  return { kind: 'refused', rule: error.fields[0]?.rule ?? error.details.rule ?? error.reason };
+}
+
+function withCredential(request: OutboundRequest, credential: readonly [string, string]): OutboundRequest {
+  return { ...request, headers: [...request.headers, credential] };
+}
+
+/** `null` when an answer came. */
+async function send(request: OutboundRequest, transport: Transport): Promise<string | null> {
+  try {
+    await transport.send(request, { signal: AbortSignal.timeout(SHOT_MS_MAX), wireBytesMax: 65_536, bodyBytesMax: 65_536 });
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof TransportFailure) return thrown.kind;
+    return 'refused by the client';
+  }
+}
