@@ -125,6 +125,28 @@ export const limits = {
   /** Content codings on top of each other; each can multiply bytes by a thousand (failure case HTTP-14). */
   httpContentCodingsMax: 2,
 
+  // credentials
+  /** Shorter secrets cannot be masked: the same bytes appear by chance, or masking destroys data (failure case LEAK-21). */
+  secretBytesMin: 8,
+  /** Largest value of one key; a JWT or a bundle of roots fits. */
+  secretBytesMax: 256 * 1024,
+  /** A file is looked at again after this time; a rotation is used within it. */
+  credentialCheckMs: 500,
+  /** A value that is gone is masked for this long: remotes keep old ones valid for a while (failure case LEAK-23). */
+  secretRetiredMs: 24 * 3_600_000,
+  /** Old values kept for masking, per binding; beyond it the oldest is forgotten. */
+  secretsRetiredMax: 16,
+  /** Escapes inside escapes that masking looks through: percent twice inside a JSON escape is three. */
+  maskPassesMax: 3,
+  /** One request for an OAuth2 token. */
+  tokenRequestMsMax: 10_000,
+  /** Answer of a token endpoint. */
+  tokenBodyBytesMax: 64 * 1024,
+  /** Life of a token whose answer states none (RFC 6749 section 5.1 leaves it open). */
+  tokenLifeMsDefault: 5 * 60_000,
+  /** A token is renewed this long before it ends, or after nine tenths of a short life. */
+  tokenMarginMs: 30_000,
+
   // contract tests
   /** Copies one `$repeat` of a recording may make; ten pages of the largest page size known. */
   recordedCopiesMax: 10_000,
@@ -134,4 +156,35 @@ export const limits = {
   recordedExchangesMax: 1_000,
   /** Calls of one test that follow each other by cursor. */
   recordedCallsMax: 50,
+
+  // grpc
+  /** Bytes of one request message: arguments, cursor and room; a larger one is refused before it is buffered (GRPC-09). */
+  grpcRequestBytesMax: 256 * 1024,
+  /** Bytes of one response message; what every default client accepts. limits.resultDataBytesMax leaves room for the envelope. */
+  grpcResponseBytesMax: 4 * 1024 * 1024,
+  /** Streams one connection may have open at once; the excess is refused by HTTP/2 itself (GRPC-06). */
+  grpcStreamsPerConnectionMax: 128,
+  /** Connections at once: many would go around the limit of streams. */
+  grpcConnectionsMax: 64,
+  /** Bytes of request metadata; nothing in it is read (GRPC-15). */
+  grpcMetadataBytesMax: 16 * 1024,
+  /** A request must be whole within this time, else its stream is closed: a slow sender would hold a slot. */
+  grpcRequestMsMax: 10_000,
+  /** A reader that takes longer for an answer that is ready is cut off: the answer is held in memory. */
+  grpcResponseMsMax: 30_000,
+  /** Longest deadline taken from `grpc-timeout`; larger and unreadable ones become this (GRPC-10). */
+  grpcDeadlineMsMax: 3_600_000,
+  /** A peer that does not answer a ping within grpcKeepaliveTimeoutMs is gone (GRPC-14). */
+  grpcKeepaliveMs: 60_000,
+  grpcKeepaliveTimeoutMs: 10_000,
+  /** A connection without any call is closed after this time. */
+  grpcIdleMsMax: 300_000,
+  /** How long a reflection stream may last. */
+  grpcReflectionMsMax: 60_000,
+  /** Bytes of grpc-status-details-bin: with base64 and the other trailers below the 8 KiB of common clients. */
+  errorDetailsBytesMax: 5_000,
+  /** Characters of an error's own sentence. */
+  errorMessageCharsMax: 1_000,
+  /** Argument violations named in one error. */
+  errorFieldsMax: 16,
 } as const;
