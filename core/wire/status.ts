@@ -9,8 +9,8 @@
  * INTERNAL without any detail). So what does not fit is left out from the least needed on: facts of the
  * completeness first, ErrorInfo never.
  */
-import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
-import { anyPack, anyUnpack } from '@bufbuild/protobuf/wkt';
+import { create, type DescMessage, fromBinary, type MessageInitShape, type MessageShape, toBinary } from '@bufbuild/protobuf';
+import { type Any, anyPack, anyUnpack } from '@bufbuild/protobuf/wkt';
 import { limits } from '#core/bounds/limits.ts';
 import type { Completeness } from '#core/completeness/envelope.ts';
 import { type FieldViolation, PosternError } from '#core/error/postern-error.ts';
@@ -135,9 +135,7 @@ function retryInfo(delayMs: number): rpc.RetryInfo {
   return create(rpc.RetryInfoSchema, { retryDelay: { seconds: BigInt(Math.floor(whole / 1000)), nanos: (whole % 1000) * 1_000_000 } });
 }
 
-type Part = ReturnType<typeof anyPack>;
-
-function unpacked(details: Uint8Array): Part[] {
+function unpacked(details: Uint8Array): Any[] {
   try {
     return fromBinary(StatusSchema, details).details;
   } catch {
@@ -146,11 +144,9 @@ function unpacked(details: Uint8Array): Part[] {
   }
 }
 
-function find<Desc extends Parameters<typeof anyUnpack>[1]>(parts: readonly Part[], schema: Desc) {
-  for (const part of parts) {
-    if (part.typeUrl.endsWith(`/${schema.typeName}`)) return anyUnpack(part, schema);
-  }
-  return undefined;
+function find<Desc extends DescMessage>(parts: readonly Any[], schema: Desc): MessageShape<Desc> | undefined {
+  const part = parts.find(({ typeUrl }) => typeUrl.endsWith(`/${schema.typeName}`));
+  return part === undefined ? undefined : anyUnpack(part, schema);
 }
 
 const REASON_OF_CODE: Readonly<Record<number, Reason>> = {
