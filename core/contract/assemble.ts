@@ -39,6 +39,13 @@ export interface OutboundRequest {
   readonly body?: Uint8Array;
 }
 
+const assembled = new WeakSet<OutboundRequest>();
+
+/** Whether this very object was built here: its destination is final and frozen. What attaches credentials asks. */
+export function isAssembled(request: OutboundRequest): boolean {
+  return assembled.has(request);
+}
+
 export interface Assembled {
   readonly outbound: OutboundRequest;
   readonly sent: SentRequest;
@@ -111,7 +118,14 @@ function finish(template: RequestTemplate, values: SlotValues, encoders: Encoder
   }
   if (!compareHeaders(headers)) throw mismatch();
   const { origin, target, path, query } = to;
-  const outbound: OutboundRequest = { method: template.method, origin, target, headers, ...(built && { body: built.bytes }) };
+  const outbound: OutboundRequest = Object.freeze({
+    method: template.method,
+    origin,
+    target,
+    headers,
+    ...(built && { body: built.bytes }),
+  });
+  assembled.add(outbound);
   return { outbound, sent: { method: template.method, path, query, headers: sentHeaders, body: built?.value ?? null } };
 }
 
