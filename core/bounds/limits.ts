@@ -90,12 +90,14 @@ export const limits = {
   ruleNestingMax: 3,
   /** List elements, map entries and blocks of text one evaluation may touch: some tens of milliseconds at worst. */
   ruleCostMax: 200_000,
-  /** Ids a walk carries across calls for de-duplication, 8 bytes each; beyond it, uniqueness is not proven. */
-  walkIdsMax: 5_000,
+  /** Ids all walks of a cursor carry together, 15 characters each; beyond it, duplicates across calls are not recognized. */
+  walkIdsMax: 3_000,
+  /** Cursors of a remote for one request; the longest documented ones are a tenth of it. */
+  remoteCursorCharsMax: 16 * 1024,
   /** Sanitized text of a remote inside one warning. */
-  warningDetailCharsMax: 512,
-  /** Distinct reasons, warnings and omitted fields one walk keeps; a contract declares fewer, a hostile answer cannot add kinds. */
-  walkFindingsMax: 200,
+  warningDetailCharsMax: 256,
+  /** Distinct reasons, warnings and omitted fields of one walk, each; a hostile answer cannot fill a cursor with them. */
+  walkFindingsMax: 40,
 
   // encoding
   /** Characters of an RFC 6901 path in an error: long enough for any schema, short enough for a log line. */
@@ -179,8 +181,6 @@ export const limits = {
   grpcKeepaliveTimeoutMs: 10_000,
   /** A connection without any call is closed after this time. */
   grpcIdleMsMax: 300_000,
-  /** How long a reflection stream may last. */
-  grpcReflectionMsMax: 60_000,
   /** Bytes of grpc-status-details-bin: with base64 and the other trailers below the 8 KiB of common clients. */
   errorDetailsBytesMax: 5_000,
   /** Characters of an error's own sentence. */

@@ -1,89 +1,133 @@
 /**
  * The pure state machine of a walk over one source: exchanges in, rows and the next step out.
- * `SourceWalk` is plain JSON: it is what a cursor seals, so that `complete` speaks for the walk from its first page.
+ *
+ *   startWalk -> takePage* -> (the remote's end | a failure | stopWalk) -> foldWalks
+ *                   ^ seal and resume: `complete` speaks for the walk from its first page
  */
-import type { CompiledContract, JsonValue } from '#core/contract/compiled.ts';
-import type { Completeness, Continuation, Envelope } from './envelope.ts';
-import type { Exchange } from './exchange.ts';
+import type { CompiledContract, JsonValue, WayOn } from '#core/contract/compiled.ts';
+import { answerOf } from './answer.ts';
+import type { Exchange, Reply } from './exchange.ts';
+import { project } from './fields.ts';
+import { FindingSet } from './finding-set.ts';
+import { readItems } from './items.ts';
+import { readLocator } from './locator.ts';
+import { classify, failureOf } from './outcome.ts';
+import { takeAnswer } from './page.ts';
+import { retryAfter, waitMs } from './rate-limit.ts';
+import type { Failure, OwnStop, PageTaken, Row, SourceWalk, WalkContext } from './source-walk.ts';
 
-// SIGNATURES (agreed; the engine's owner replaces this file's bodies and adds fields where marked)
+export type { Finding, Folded, OwnStop, PageTaken, Row, RunFacts, SourceWalk, Step, WalkContext } from './source-walk.ts';
 
-/** Plain JSON, versioned, at most limits.cursorBytesMax once sealed. More fields are the engine's own. */
-export interface SourceWalk {
-  readonly source: string;
-  /** Values of `$(next.NAME)` for the next request; absent names leave their parameter out. */
-  readonly next: Readonly<Record<string, JsonValue>>;
-  /** Followed URL for the next request (path and query only), when `paging.follow` is used. */
-  readonly follow?: string;
-  /** Values of `$(open.NAME)`. */
-  readonly open: Readonly<Record<string, JsonValue>>;
-  readonly pages: number;
-  readonly done: boolean;
-}
-
-export type Row = Readonly<Record<string, JsonValue>>;
-
-export type Step =
-  | { readonly kind: 'page' }
-  /** Outcome Pending: send the same request again after this wait. */
-  | { readonly kind: 'poll'; readonly afterMs: number }
-  /** Rate limited and `rateLimit.wait: WithinBudget`: wait, then send the same request again. */
-  | { readonly kind: 'wait'; readonly afterMs: number }
-  | { readonly kind: 'stop' };
-
-/** A limit of our own that ended the walk before the remote did. */
-export type OwnStop =
-  | { readonly limit: 'pages' | 'items' | 'bytes' | 'time_ms' | 'message_bytes'; readonly value: number }
-  /** The caller asked for a single page: only MORE_PAGES_AVAILABLE. */
-  | { readonly limit: 'one_page' }
-  | { readonly limit: 'cancelled' };
-
-export interface WalkContext {
-  readonly contract: CompiledContract;
-  readonly args: Readonly<Record<string, JsonValue>>;
-  readonly nowMs: number;
-}
-
-export interface PageTaken {
-  readonly walk: SourceWalk;
-  readonly rows: readonly Row[];
-  readonly step: Step;
-}
-
-/** What the executor knows and the engine does not. */
-export interface RunFacts {
-  readonly deadlineMs: number;
-  readonly spentMs: number;
-  readonly waitedMs: number;
-  readonly calls: number;
-  readonly summaryResource: string;
-  /** Seals the walk; called only when the continuation needs a cursor. */
-  seal(walks: readonly SourceWalk[]): { cursor: string; expiresAt?: string };
-}
-
-export type Folded =
-  | { readonly kind: 'envelope'; readonly envelope: Envelope }
-  /** No page was decoded: the error of design section 10, with completeness for its details. */
-  | {
-      readonly kind: 'error';
-      readonly reason: import('#core/error/reasons.ts').Reason;
-      readonly message: string;
-      readonly completeness: Completeness;
-      readonly retryAfterMs?: number;
-    };
-
-export declare function startWalk(
+/** `next`: the initial values of the parts that state one; a counter starts at its start. */
+export function startWalk(
   contract: CompiledContract,
   source: string,
   open: Readonly<Record<string, JsonValue>>,
-  args: WalkContext['args'],
-): SourceWalk;
-export declare function takePage(context: WalkContext, walk: SourceWalk, exchange: Exchange): PageTaken;
-export declare function stopWalk(context: WalkContext, walk: SourceWalk, stop: OwnStop): SourceWalk;
-export declare function foldWalks(
-  context: WalkContext,
-  walks: readonly SourceWalk[],
-  rows: ReadonlyMap<string, readonly Row[]>,
-  facts: RunFacts,
-): Folded;
-export type { Continuation };
+  next: Readonly<Record<string, JsonValue>>,
+): SourceWalk {
+  const { counter } = contract.completeness.paging;
+  return {
+    version: 1,
+    source,
+    next: counter === undefined ? next : { [counter.name]: counter.start, ...next },
+    open,
+    pages: 0,
+    done: false,
+    callPages: 0,
+    rawItems: 0,
+    distinctItems: 0,
+    keptItems: 0,
+    ids: '',
+    idsDropped: false,
+    reasons: [],
+    warnings: [],
+    omitted: [],
+    totals: {},
+    basis: { broken: false },
+    aggregates: {},
+    pending: false,
+  };
+}
+
+/** Judges one exchange. Never throws for anything a remote can send. */
+export function takePage(context: WalkContext, walk: SourceWalk, exchange: Exchange): PageTaken {
+  const { reply } = exchange;
+  if (reply.kind === 'noReply') return fail(walk, failureOf(reply));
+  const { input } = answerOf(context, walk, exchange, reply, []);
+  const outcome = classify(reply, context.contract.result.outcomes, input);
+  if (outcome.kind === 'failed') return takeFailure(context, walk, exchange, reply, outcome.failure);
+  if (outcome.kind === 'Pending') return takePending(context, walk, reply, outcome.rule.then);
+  return takeAnswer(context, walk, exchange, reply, outcome.kind === 'Empty') ?? fail(walk, { kind: 'Protocol' });
+}
+
+/** A limit of ours, or the caller's wish, ends this call before the remote's end. A walk that is done stays done. */
+export function stopWalk(_context: WalkContext, walk: SourceWalk, stop: OwnStop): SourceWalk {
+  return walk.done ? walk : { ...walk, stop };
+}
+
+/**
+ * Only the first `rows` rows of the page just taken fit a limit: the walk stands before that page again and
+ * remembers how many of its rows were returned. What the page said stays said.
+ */
+export function holdBack(before: SourceWalk, after: SourceWalk, rows: number): SourceWalk {
+  const { failure: _failure, stop: _stop, ...start } = before;
+  const returned = (before.held?.rows ?? 0) + rows;
+  return {
+    ...start,
+    reasons: after.reasons.filter(({ atEnd }) => atEnd !== true),
+    warnings: after.warnings,
+    omitted: after.omitted,
+    callPages: after.callPages,
+    keptItems: before.keptItems + rows,
+    held: { rows: returned, digest: after.pageDigest ?? '' },
+  };
+}
+
+function fail(walk: SourceWalk, failure: Failure): PageTaken {
+  return { walk: { ...walk, failure, pending: false }, rows: [], step: { kind: 'stop' } };
+}
+
+function takeFailure(context: WalkContext, walk: SourceWalk, exchange: Exchange, reply: Reply, failure: Failure): PageTaken {
+  const { completeness: rules } = context.contract;
+  const answer = answerOf(context, walk, exchange, reply, []);
+  if (failure.kind === 'RateLimited') {
+    const afterMs = waitMs(rules.rateLimit, answer);
+    const limited = fail(walk, { ...failure, retryAfterMs: afterMs });
+    return rules.rateLimit.wait === 'WithinBudget' ? { ...limited, step: { kind: 'wait', afterMs } } : limited;
+  }
+  if (failure.kind === 'CursorExpired' && walk.pages > 0) {
+    const resumed = resumeInconsistent(context, walk, exchange);
+    if (resumed !== undefined) return { walk: resumed, rows: [], step: { kind: 'page' } };
+  }
+  const afterMs = retryAfter(rules.rateLimit, answer);
+  return fail(walk, afterMs === undefined ? failure : { ...failure, retryAfterMs: afterMs });
+}
+
+/** The remote offers to go on from another state of the list. Where the contract takes that, the answer says so. */
+function resumeInconsistent(context: WalkContext, walk: SourceWalk, exchange: Exchange): SourceWalk | undefined {
+  const { cursor, paging } = context.contract.completeness;
+  const [part] = paging.next;
+  if (cursor.onExpiry !== 'ContinueInconsistent' || cursor.resumeFrom === undefined || part === undefined) return undefined;
+  const reading = readLocator(cursor.resumeFrom, exchange, undefined);
+  if (reading.kind !== 'value' || reading.value === null || reading.value === '') return undefined;
+  const findings = new FindingSet(walk);
+  findings.reasons([
+    { code: 'SNAPSHOT_CHANGED', origin: 'upstream', message: 'the snapshot of this walk expired, and it went on from a later one' },
+  ]);
+  return { ...walk, ...findings.found(), next: { ...walk.next, [part.name]: reading.value }, callPages: walk.callPages + 1 };
+}
+
+/** Not finished yet. The rows of a running job are kept apart: the next answer replaces them. */
+function takePending(context: WalkContext, walk: SourceWalk, reply: Reply, wayOn: WayOn | undefined): PageTaken {
+  const { result, completeness } = context.contract;
+  const pending: SourceWalk = {
+    ...walk,
+    pending: true,
+    callPages: walk.callPages + 1,
+    ...(wayOn === undefined ? {} : { pendingWayOn: wayOn }),
+  };
+  if (completeness.job === undefined) return { walk: pending, rows: [], step: { kind: 'stop' } };
+  const read = completeness.job.rowsWhilePending === 'Return' ? readItems(result, reply.body) : undefined;
+  const rows: readonly Row[] = read?.kind === 'items' ? read.items.map((item) => project(result.fields, item).row) : [];
+  return { walk: pending, rows: [], step: { kind: 'poll', afterMs: completeness.job.intervalMs, rows } };
+}

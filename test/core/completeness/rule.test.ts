@@ -59,7 +59,7 @@ describe('rule', () => {
 
   it('rule: objects without a prototype and members named like those of Object are read as data', () => {
     const body: Record<string, JsonValue> = Object.create(null);
-    body.constructor = 'x';
+    Object.assign(body, { constructor: 'x' });
     body.inner = Object.assign(Object.create(null), { toString: 1 });
     assert.equal(value("body.constructor == 'x' && body.inner.toString == 1", { body }), true);
     assert.equal(value('has(body.hasOwnProperty)', { body: {} }), false);

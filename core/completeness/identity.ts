@@ -1,0 +1,76 @@
+/**
+ * Identity of items over the whole walk: duplicates are dropped, totals count distinct items, evidence binds ids.
+ *
+ * An id is kept as the first 10 bytes of a digest over its source and its texts, so a walk of thousands fits a
+ * cursor; two ids of one walk collide with a chance below 2^-56, and making one that collides with a listed id
+ * costs about 2^68 digests.
+ */
+import { createHash } from 'node:crypto';
+import type { JsonValue } from '#core/contract/compiled.ts';
+import { type Path, readPath, scalarText } from './path.ts';
+
+const ID_BYTES = 10;
+/** base64url without padding of ID_BYTES. */
+const DIGEST_CHARS = Math.ceil((ID_BYTES * 4) / 3);
+/** One id as the walk keeps it: its digest and whether its item was kept (`+`) or left out by `where` (`-`). */
+export const ID_CHARS = DIGEST_CHARS + 1;
+
+/** Undefined when a part of the id is missing or no scalar. */
+export function idOf(source: string, paths: readonly Path[], item: JsonValue): string | undefined {
+  const texts: string[] = [];
+  for (const path of paths) {
+    const reading = readPath(item, path);
+    const text = reading.kind === 'value' ? scalarText(reading.value) : undefined;
+    if (text === undefined) return undefined;
+    texts.push(text);
+  }
+  return idDigest(source, texts);
+}
+
+/** Scalars compare as text, so the id 7 and the id "7" of one source are the same. */
+export function idDigest(source: string, texts: readonly string[]): string {
+  return createHash('sha256')
+    .update('postern/id/v1\0')
+    .update(JSON.stringify([source, ...texts]))
+    .digest()
+    .subarray(0, ID_BYTES)
+    .toString('base64url');
+}
+
+export function markId(digest: string, kept: boolean): string {
+  return digest + (kept ? '+' : '-');
+}
+
+export function splitIds(joined: string): Set<string> {
+  const ids = new Set<string>();
+  for (let at = 0; at < joined.length; at += ID_CHARS) ids.add(joined.slice(at, at + DIGEST_CHARS));
+  return ids;
+}
+
+/** Digests of the items that were kept, joined without marks. */
+export function keptIds(joined: string): string {
+  let kept = '';
+  for (let at = 0; at < joined.length; at += ID_CHARS) {
+    if (joined[at + DIGEST_CHARS] === '+') kept += joined.slice(at, at + DIGEST_CHARS);
+  }
+  return kept;
+}
+
+export function countIds(joined: string): number {
+  return joined.length / ID_CHARS;
+}
+
+/** Whether an id is among joined digests; `joined` is what keptIds gives. */
+export function hasId(joined: string, digest: string): boolean {
+  for (let at = 0; at < joined.length; at += DIGEST_CHARS) if (joined.startsWith(digest, at)) return true;
+  return false;
+}
+
+/** One digest for all items of a page, by id where they have one: tells whether a page read twice is the same page. */
+export function pageDigest(items: readonly JsonValue[], ids: readonly (string | undefined)[]): string {
+  const hash = createHash('sha256').update('postern/page/v1\0');
+  items.forEach((item, index) => {
+    hash.update(ids[index] ?? JSON.stringify(item)).update('\0');
+  });
+  return hash.digest().subarray(0, 16).toString('base64url');
+}

@@ -1,0 +1,72 @@
+/**
+ * What an answer is, before any item is read: usable at all, or why not (contract language 2.4, `outcomes`).
+ *
+ * Order: no reply; 401 and 3xx, which no contract may reinterpret; the contract's rules; the defaults by status.
+ * A rule that says Ok, Empty or Pending about an answer whose body was cut or is not what the decoder reads does
+ * not make it usable.
+ */
+import type { OutcomeName, OutcomeRule } from '#core/contract/compiled.ts';
+import type { NoReply, Reply } from './exchange.ts';
+import type { RuleInput } from './rule.ts';
+import type { Failure, FailureKind } from './source-walk.ts';
+
+export type Outcome =
+  | { readonly kind: 'Ok' }
+  | { readonly kind: 'Empty' }
+  | { readonly kind: 'Pending'; readonly rule: OutcomeRule }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+export function classify(reply: Reply, rules: readonly OutcomeRule[], input: RuleInput): Outcome {
+  if (reply.status === 401) return failed('Credential');
+  if (reply.status >= 300 && reply.status <= 399) return failed('Redirect');
+  for (const rule of rules) {
+    const result = rule.when.evaluate(input);
+    // An error means that the rule does not match: `body.error.code` says nothing about an answer without it.
+    if (result.ok && result.value === true) return named(rule, reply);
+  }
+  return byStatus(reply);
+}
+
+function named(rule: OutcomeRule, reply: Reply): Outcome {
+  const { is } = rule;
+  if (is !== 'Ok' && is !== 'Empty' && is !== 'Pending') {
+    return {
+      kind: 'failed',
+      failure: rule.then === undefined ? { kind: is, rule: rule.name } : { kind: is, rule: rule.name, wayOn: rule.then },
+    };
+  }
+  return faultOf(reply, is) ?? (is === 'Pending' ? { kind: is, rule } : { kind: is });
+}
+
+function byStatus(reply: Reply): Outcome {
+  const { status } = reply;
+  // 206 answers a request for a range, and none was made (failure case HTTP-32).
+  if (status === 206) return failed('Protocol');
+  if (status >= 200 && status <= 299) return faultOf(reply, 'Ok') ?? { kind: 'Ok' };
+  if (status === 429) return failed('RateLimited');
+  if (status === 403 || status === 404) return failed('Denied');
+  if (status === 408 || status >= 500) return failed('Unavailable');
+  return failed('Rejected');
+}
+
+/** An unframed body that decodes is read, and leaves the page unproven; every other fault makes the answer unusable. */
+function faultOf(reply: Reply, is: OutcomeName): Outcome | undefined {
+  if (reply.fault === 'tooLarge') return failed('TooLarge');
+  if (reply.fault === undefined || (reply.fault === 'unframed' && (reply.body !== undefined || is === 'Empty'))) return undefined;
+  return failed('Protocol');
+}
+
+export function failureOf(reply: NoReply): Failure {
+  const kinds: Readonly<Record<NoReply['cause'], FailureKind>> = {
+    unreachable: 'Unavailable',
+    timedOut: 'TimedOut',
+    protocol: 'Protocol',
+    egressDenied: 'EgressDenied',
+    tls: 'Untrusted',
+  };
+  return { kind: kinds[reply.cause] };
+}
+
+function failed(kind: FailureKind): Outcome {
+  return { kind: 'failed', failure: { kind } };
+}
