@@ -12,9 +12,11 @@ import { freePorts, openWorkplace, startIn } from './process.ts';
 const victim = `
 import { openWorkplace } from ${JSON.stringify(join(import.meta.dirname, 'process.ts'))};
 const place = await openWorkplace('victim');
-const args = ['-c', 'echo $$ > pid; exec sleep 600'];
+const stray = place.folder + '.stray';
+const args = ['-c', 'echo $$ > ' + stray + '; echo $$ > pid; exec sleep 600'];
 const { readFileSync } = await import('node:fs');
-await place.launch({ program: 'sh', args, ready: async () => readFileSync(place.folder + '/pid', 'utf8') !== '' });
+const ready = async () => readFileSync(place.folder + '/pid', 'utf8') !== '';
+await place.launch({ program: 'sh', args, strays: [stray], ready });
 console.log(readFileSync(place.folder + '/pid', 'utf8').trim() + ' ' + place.folder);
 setInterval(() => {}, 1000);
 `;
@@ -44,9 +46,11 @@ test('process: program and folder go when the test process is killed', async () 
   assert.equal(isAlive(Number(pid)), true);
   child.kill('SIGKILL');
   const deadline = performance.now() + 10_000;
-  while ((isAlive(Number(pid)) || existsSync(folder)) && performance.now() < deadline) await sleep(50);
+  const left = () => [folder, `${folder}.stray`].filter((path) => existsSync(path));
+  assert.equal(left().length, 2);
+  while ((isAlive(Number(pid)) || left().length > 0) && performance.now() < deadline) await sleep(50);
   assert.equal(isAlive(Number(pid)), false);
-  assert.equal(existsSync(folder), false);
+  assert.deepEqual(left(), []);
 });
 
 test('process: free ports are different from each other', async () => {

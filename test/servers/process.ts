@@ -28,23 +28,26 @@ const tailBytes = 6000;
 const firstPort = 12_000;
 const lastPort = 32_000;
 
-// Each line is "+pid" or "-pid". The folder goes twice: a killed server may still be writing.
+// Each line is "+pid", "-pid" or a path. The folder goes twice: a killed server may still be writing.
 const janitorScript = `
-pids=
+pids= strays=
 while read -r word; do
   case $word in
     +*) pids="$pids \${word#+}" ;;
     -*) kept=; for p in $pids; do [ "$p" = "\${word#-}" ] || kept="$kept $p"; done; pids=$kept ;;
+    /*) strays="$strays $word" ;;
   esac
 done
 for p in $pids; do kill -9 "$p" 2>/dev/null; done
-rm -rf "$1" 2>/dev/null; sleep 1; rm -rf "$1"
+rm -rf "$1" 2>/dev/null; sleep 1; rm -rf "$1" $strays
 `;
 
 export interface Launch {
   readonly program: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Files it makes outside its folder, to be removed with it; absolute, without spaces. */
+  readonly strays?: readonly string[];
   /** True once the server serves; a throw counts as "not yet". */
   readonly ready: () => Promise<boolean>;
 }
@@ -63,18 +66,20 @@ export async function openWorkplace(label: string): Promise<Workplace> {
   const janitor = startJanitor(folder);
   const children: ChildProcess[] = [];
   const logs: string[] = [];
+  const cleared: string[] = [folder];
 
   const logTail = () => logs.map((path) => `--- ${basename(path)}\n${readFileSync(path, 'utf8').slice(-tailBytes)}`).join('\n');
 
   return {
     folder,
     logTail,
-    async launch({ program, args, env, ready }) {
+    async launch({ program, args, env, strays = [], ready }) {
       const log = join(folder, `${basename(program)}.log`);
       const child = await spawnLogged({ program, args, env: { ...process.env, ...env }, log, cwd: folder });
       children.push(child);
       logs.push(log);
-      janitor.stdin?.write(`+${child.pid}\n`);
+      cleared.push(...strays);
+      janitor.stdin?.write([`+${child.pid}`, ...strays, ''].join('\n'));
       child.once('exit', () => janitor.stdin?.write(`-${child.pid}\n`));
       await untilReady(child, ready, () => `${basename(program)}\n${logTail()}`);
     },
@@ -82,7 +87,7 @@ export async function openWorkplace(label: string): Promise<Workplace> {
       for (const child of children.toReversed()) await kill(child);
       janitor.ref();
       const ended = once(janitor, 'exit');
-      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+      for (const path of cleared) await rm(path, { recursive: true, force: true, maxRetries: 5 });
       janitor.stdin?.end();
       janitor.kill('SIGKILL');
       await ended;

@@ -48,6 +48,11 @@ test('seaweedfs: a real S3 server starts', { skip }, async (t) => {
     assert.equal(again.status, 412);
   });
 
+  await t.test('seaweedfs: the buckets are the created ones and no others', async () => {
+    const { body } = await s3.send({ method: 'GET', path: '/' });
+    assert.deepEqual(body.match(/<Name>[^<]*/g), ['<Name>reports']);
+  });
+
   await t.test('seaweedfs: an unsigned request is refused', async () => {
     const response = await fetch(`${s3.endpoint}/reports/a.txt`);
     assert.equal(response.status, 403);
