@@ -22,7 +22,7 @@ const SOURCES: readonly { readonly root: string; readonly files: readonly string
   { root: 'node_modules/grpc-health-check/proto', files: ['health/v1/health.proto'] },
   {
     root: 'node_modules/@grpc/reflection/build/proto',
-    files: ['grpc/reflection/v1/reflection.proto', 'grpc/reflection/v1alpha/reflection.proto'],
+    files: ['grpc/reflection/v1/reflection.proto'],
   },
 ];
 

@@ -1,0 +1,44 @@
+/** What a served method and its server say to each other. */
+import { randomBytes } from 'node:crypto';
+import type { DescMethodServerStreaming, DescMethodUnary, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type { PosternError } from '#core/error/postern-error.ts';
+
+/** What a handler may know of its call beside the request. */
+export interface CallInfo {
+  /** `req_` and 26 of `[a-z2-7]`; in logs and in error details. */
+  readonly requestId: string;
+  /** Aborted when the caller has gone or its deadline has passed. */
+  readonly signal: AbortSignal;
+  /** Milliseconds the caller waits, counted from the arrival of the call; clamped. Undefined: no deadline was sent. */
+  readonly timeoutMs: number | undefined;
+  /** Names of identity-like metadata that was sent and is ignored; a fixed list, safe to log. */
+  readonly claims: readonly string[];
+}
+
+/** One function per method, by its name in TypeScript. Throws PosternError. */
+export type Implementation<Service extends DescService> = {
+  readonly [Name in keyof Service['method']]: Service['method'][Name] extends DescMethodUnary<infer Input, infer Output>
+    ? (request: MessageShape<Input>, info: CallInfo) => Promise<MessageInitShape<Output>>
+    : Service['method'][Name] extends DescMethodServerStreaming<infer Input, infer Output>
+      ? (request: MessageShape<Input>, info: CallInfo, send: (message: MessageInitShape<Output>) => void) => Promise<void>
+      : never;
+};
+
+/** What happened, for log and metrics. One per call, at its end. */
+export interface CallEnd {
+  readonly method: string;
+  readonly requestId: string;
+  readonly durationMs: number;
+  /** gRPC status code. */
+  readonly code: number;
+  /** Absent when the call ended well, or its caller left. */
+  readonly error?: PosternError;
+  readonly claims: readonly string[];
+}
+
+/** `req_` and 26 of `[a-z2-7]`: 130 bits. */
+export function newRequestId(): string {
+  let id = 'req_';
+  for (const byte of randomBytes(26)) id += 'abcdefghijklmnopqrstuvwxyz234567'[byte & 31];
+  return id;
+}

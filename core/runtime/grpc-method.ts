@@ -1,0 +1,163 @@
+/** One method of a service on grpc-js: decode, one turn of patience, run, encode, and every failure as our own status. */
+import { create, type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
+import {
+  Metadata,
+  type MethodDefinition,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type sendUnaryData,
+  status,
+} from '@grpc/grpc-js';
+import { limits } from '#core/bounds/limits.ts';
+import { PosternError } from '#core/error/postern-error.ts';
+import { DETAILS_TRAILER, statusOf } from '#core/wire/status.ts';
+import { type CallEnd, type CallInfo, newRequestId } from './grpc-call.ts';
+import { type GuardedStream, STREAM_HEADER, type StreamGuard } from './stream-guard.ts';
+
+/** A handler without its types: unary ones return the message, streaming ones send it. */
+export type MethodHandler = (request: Message, info: CallInfo, send: (message: Fields) => void) => Promise<Fields | undefined>;
+
+/** Members of a message, as `create` takes them. */
+type Fields = Record<string, unknown>;
+
+export interface BoundMethod {
+  readonly definition: MethodDefinition<Buffer, Buffer>;
+  readonly run: (call: ServerUnaryCall<Buffer, Buffer> & ServerWritableStream<Buffer, Buffer>, respond?: sendUnaryData<Buffer>) => void;
+}
+
+export function bindMethod(method: DescMethod, handler: MethodHandler, guard: StreamGuard, ended: (end: CallEnd) => void): BoundMethod {
+  if (method.methodKind !== 'unary' && method.methodKind !== 'server_streaming')
+    throw new TypeError('only unary and server streaming methods');
+  const streaming = method.methodKind === 'server_streaming';
+  const definition: MethodDefinition<Buffer, Buffer> = {
+    path: `/${method.parent.typeName}/${method.name}`,
+    requestStream: false,
+    responseStream: streaming,
+    requestSerialize: same,
+    requestDeserialize: same,
+    responseSerialize: same,
+    responseDeserialize: same,
+  };
+  return {
+    definition,
+    run(call, respond) {
+      const stream = guard.find(String(call.metadata.get(STREAM_HEADER)[0] ?? ''));
+      // GRPC-07: a reset that came with the request is seen before anything is started for it.
+      setImmediate(() => {
+        if (call.cancelled || stream === undefined || stream.http2.closed || stream.http2.destroyed) guard.cancelledBeforeDispatch();
+        else void new Call(method, call, respond, stream, guard, ended).run(handler);
+      });
+    },
+  };
+}
+
+function same(bytes: Buffer): Buffer {
+  return bytes;
+}
+
+type LibraryCall = Parameters<BoundMethod['run']>[0];
+
+class Call {
+  readonly #method: DescMethod;
+  readonly #call: LibraryCall;
+  readonly #respond: sendUnaryData<Buffer> | undefined;
+  readonly #stream: GuardedStream;
+  readonly #guard: StreamGuard;
+  readonly #ended: (end: CallEnd) => void;
+  readonly #abort = new AbortController();
+  readonly #requestId = newRequestId();
+  readonly #startedMs = performance.now();
+
+  constructor(
+    method: DescMethod,
+    call: LibraryCall,
+    respond: sendUnaryData<Buffer> | undefined,
+    stream: GuardedStream,
+    guard: StreamGuard,
+    ended: (end: CallEnd) => void,
+  ) {
+    this.#method = method;
+    this.#call = call;
+    this.#respond = respond;
+    this.#stream = stream;
+    this.#guard = guard;
+    this.#ended = ended;
+  }
+
+  /** Never rejects. */
+  async run(handler: MethodHandler): Promise<void> {
+    const { claims, timeoutMs } = this.#stream;
+    this.#call.once('cancelled', () =>
+      this.#abort.abort(new PosternError('DEADLINE_EXCEEDED', 'The caller has gone, or its deadline has passed.')),
+    );
+    try {
+      const request = this.#decode();
+      const info: CallInfo = { requestId: this.#requestId, signal: this.#abort.signal, timeoutMs, claims };
+      const result = await handler(request, info, (message) => this.#write(message));
+      this.#finish(result);
+    } catch (thrown) {
+      this.#fail(PosternError.from(thrown));
+    }
+  }
+
+  #decode(): Message {
+    try {
+      return fromBinary(this.#method.input, this.#call.request);
+    } catch (cause) {
+      throw new PosternError('INVALID_ARGUMENT', `The request is not a message of ${this.#method.input.typeName}.`, { cause });
+    }
+  }
+
+  #encode(message: Fields): Buffer {
+    const bytes = toBinary(this.#method.output, create(this.#method.output, message));
+    if (bytes.length > limits.grpcResponseBytesMax) throw new PosternError('INTERNAL', 'The answer does not fit one message.');
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  #write(message: Fields): void {
+    if (!this.#call.cancelled) this.#call.write(this.#encode(message));
+  }
+
+  #finish(result: Fields | undefined): void {
+    if (this.#respond !== undefined) this.#respond(null, this.#encode(result ?? {}));
+    else this.#call.end();
+    this.#closing(status.OK, undefined);
+  }
+
+  #fail(error: PosternError): void {
+    const { code, message, details } = statusOf(withRequestId(error, this.#requestId));
+    const metadata = new Metadata();
+    metadata.set(DETAILS_TRAILER, Buffer.from(details));
+    const failure = { code, details: message, metadata };
+    if (this.#respond !== undefined) this.#respond(failure);
+    else this.#call.emit('error', failure);
+    this.#closing(code, error);
+  }
+
+  #closing(code: number, error: PosternError | undefined): void {
+    this.#guard.closeAfter(this.#stream.http2, limits.grpcResponseMsMax, 'response_unread');
+    const left = this.#call.cancelled;
+    this.#ended({
+      method: this.#method.name,
+      requestId: this.#requestId,
+      durationMs: performance.now() - this.#startedMs,
+      code: left ? status.CANCELLED : code,
+      claims: this.#stream.claims,
+      ...(error === undefined ? {} : { error }),
+    });
+  }
+}
+
+function withRequestId(error: PosternError, requestId: string): PosternError {
+  if (error.requestId !== undefined) return error;
+  const { message, operationId, retryAfterMs, fields, details, completeness, cause } = error;
+  return new PosternError(error.reason, message, {
+    requestId,
+    fields,
+    details,
+    completeness,
+    cause,
+    ...(operationId === undefined ? {} : { operationId }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}

@@ -1,0 +1,112 @@
+/**
+ * A gRPC server from protobuf-es service descriptors, on grpc-js.
+ *
+ * - Path `/<typeName>/<Method>`, messages by toBinary and fromBinary: one generator for the whole project.
+ * - Requests are decoded here, so that malformed bytes are INVALID_ARGUMENT and not a fault of the library (JSON-25).
+ * - A handler starts one turn of the event loop after its request was whole: a call that was reset together with its
+ *   request never reaches it (GRPC-07). From then on its `signal` tells it of cancellation and deadline.
+ * - Own limits on connections, streams, messages, metadata, time (core/bounds/limits.ts, "grpc").
+ * - Metadata of the caller is not passed on: nothing in it means anything (GRPC-15).
+ */
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { createServer, type Server as NetServer } from 'node:net';
+import type { DescService } from '@bufbuild/protobuf';
+import { type ConnectionInjector, Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { limits } from '#core/bounds/limits.ts';
+import type { CallEnd, Implementation } from './grpc-call.ts';
+import { bindMethod, type MethodHandler } from './grpc-method.ts';
+import { type GuardEvent, StreamGuard } from './stream-guard.ts';
+
+export interface GrpcServerOptions {
+  onCallEnd?(end: CallEnd): void;
+  onGuardEvent?(event: GuardEvent): void;
+}
+
+export class GrpcServer {
+  readonly #server: Server;
+  readonly #guard: StreamGuard;
+  readonly #options: GrpcServerOptions;
+  readonly #listener: NetServer;
+  readonly #injector: ConnectionInjector;
+
+  constructor(options: GrpcServerOptions = {}) {
+    this.#options = options;
+    this.#guard = new StreamGuard((event) => options.onGuardEvent?.(event));
+    this.#server = new Server({
+      'grpc.max_concurrent_streams': limits.grpcStreamsPerConnectionMax,
+      'grpc.max_receive_message_length': limits.grpcRequestBytesMax,
+      'grpc.max_send_message_length': limits.grpcResponseBytesMax,
+      'grpc.keepalive_time_ms': limits.grpcKeepaliveMs,
+      'grpc.keepalive_timeout_ms': limits.grpcKeepaliveTimeoutMs,
+      'grpc.max_connection_idle_ms': limits.grpcIdleMsMax,
+      // Channelz is a debug surface, and loopback is no boundary (GRPC-01, GRPC-19).
+      'grpc.enable_channelz': 0,
+    });
+    admitBefore(this.#server, this.#guard);
+    this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());
+    this.#listener = createServer((socket) => this.#injector.injectConnection(socket));
+    this.#listener.maxConnections = limits.grpcConnectionsMax;
+    this.#listener.on('drop', () => options.onGuardEvent?.('too_many_connections'));
+  }
+
+  /** Calls running now. */
+  get open(): number {
+    return this.#guard.open;
+  }
+
+  add<Service extends DescService>(service: Service, implementation: Implementation<Service>): void {
+    const definitions: Record<string, ReturnType<typeof bindMethod>['definition']> = {};
+    const functions: UntypedServiceImplementation = {};
+    for (const method of service.methods) {
+      const handler: unknown = implementation[method.localName as keyof Implementation<Service>];
+      const bound = bindMethod(method, handler as MethodHandler, this.#guard, (end) => this.#options.onCallEnd?.(end));
+      definitions[method.localName] = bound.definition;
+      functions[method.localName] = bound.run;
+    }
+    this.#server.addService(definitions, functions);
+  }
+
+  /** Adds a service by its paths alone; its code is loaded by whoever made the functions. */
+  addRaw(definitions: Parameters<Server['addService']>[0], functions: UntypedServiceImplementation): void {
+    this.#server.addService(definitions, functions);
+  }
+
+  /** Resolves with the port once connections are accepted. `host` is a literal address. */
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#listener.once('error', reject);
+      this.#listener.listen({ host, port, exclusive: true }, () => {
+        this.#listener.off('error', reject);
+        const address = this.#listener.address();
+        if (address === null || typeof address === 'string') throw new TypeError('a TCP address was expected');
+        resolve(address.port);
+      });
+    });
+  }
+
+  /** Takes no new connections, lets running calls end within `graceMs`, then closes what is left. */
+  async close(graceMs: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#listener.close(() => resolve()));
+    const drained = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
+    const timer = setTimeout(() => this.#server.forceShutdown(), graceMs);
+    await drained;
+    clearTimeout(timer);
+    this.#injector.destroy();
+    await closed;
+  }
+}
+
+type StreamHandler = (interceptors: unknown[], stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
+
+/**
+ * Puts the guard in front of the library's own stream handler. There is no public place before headers are read;
+ * the version is pinned, and this throws at the start should the name be gone.
+ */
+function admitBefore(server: Server, guard: StreamGuard): void {
+  const hooks: { _streamHandler?: StreamHandler } = server as object;
+  const original = hooks._streamHandler;
+  if (typeof original !== 'function') throw new TypeError('grpc-js has no stream handler of the expected name');
+  hooks._streamHandler = function guarded(interceptors, stream, headers) {
+    if (guard.admit(stream, headers)) original.call(server, interceptors, stream, headers);
+  };
+}

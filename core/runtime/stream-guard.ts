@@ -1,0 +1,122 @@
+/**
+ * Looks at every HTTP/2 stream before the gRPC library does, and closes what it leaves open:
+ *
+ * - a limit over all connections on streams at once; the excess is answered, not queued (GRPC-06);
+ * - `grpc-timeout` clamped (GRPC-10);
+ * - a compressed message without a declared encoding refused: the library would read it as plain (GRPC-08);
+ * - requests that never become whole, and answers that are never read, closed after their time.
+ *
+ * The agent writes these streams, frame by frame if it likes.
+ */
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { constants } from 'node:http2';
+import { limits } from '#core/bounds/limits.ts';
+import { PosternError } from '#core/error/postern-error.ts';
+import { DETAILS_TRAILER, statusOf } from '#core/wire/status.ts';
+import { clampedTimeoutMs } from './grpc-timeout.ts';
+
+/** Header by which a call finds its stream again. The guard sets it on every stream, over whatever was sent. */
+export const STREAM_HEADER = 'x-postern-stream';
+
+/** Names an agent might hope are read as identity or approval; only that they were there is noted (GRPC-15). */
+const CLAIMS = [
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'x-postern-session',
+  'x-approved',
+  'x-forwarded-for',
+  'x-forwarded-user',
+  'forwarded',
+];
+
+/** No encoding of this name exists, so a message that is marked compressed is refused, and a plain one is not touched. */
+const NO_ENCODING = 'none-declared';
+
+export interface GuardedStream {
+  readonly id: string;
+  readonly http2: ServerHttp2Stream;
+  /** The clamped `grpc-timeout`. */
+  readonly timeoutMs: number | undefined;
+  /** Of a fixed list; safe to log. */
+  readonly claims: readonly string[];
+}
+
+/** Things worth a counter; closed set. */
+export type GuardEvent = 'too_many_streams' | 'too_many_connections' | 'request_too_slow' | 'response_unread' | 'cancelled_before_dispatch';
+
+export class StreamGuard {
+  readonly #streams = new Map<string, GuardedStream>();
+  readonly #note: (event: GuardEvent) => void;
+  #next = 0;
+
+  constructor(note: (event: GuardEvent) => void) {
+    this.#note = note;
+  }
+
+  get open(): number {
+    return this.#streams.size;
+  }
+
+  /** Changes `headers` in place and says whether the library may have the stream; if not, it is answered already. */
+  admit(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
+    if (this.#streams.size >= limits.callsInFlightMax) {
+      this.#note('too_many_streams');
+      refuse(stream);
+      return false;
+    }
+    this.#next += 1;
+    const id = String(this.#next);
+    const timeoutMs = clampedTimeoutMs(headers['grpc-timeout'] as string | undefined, limits.grpcDeadlineMsMax);
+    const claims = CLAIMS.filter((name) => headers[name] !== undefined);
+    this.#streams.set(id, { id, http2: stream, timeoutMs, claims });
+    headers[STREAM_HEADER] = id;
+    if (timeoutMs !== undefined) headers['grpc-timeout'] = `${timeoutMs}m`;
+    if (headers['grpc-encoding'] === undefined || headers['grpc-encoding'] === 'identity') headers['grpc-encoding'] = NO_ENCODING;
+    const timer = this.closeAfter(stream, limits.grpcRequestMsMax, 'request_too_slow');
+    stream.once('end', () => clearTimeout(timer));
+    stream.once('close', () => this.#streams.delete(id));
+    return true;
+  }
+
+  /** The stream of a call, by the value of STREAM_HEADER; undefined once it is closed. */
+  find(id: string): GuardedStream | undefined {
+    return this.#streams.get(id);
+  }
+
+  /** Closes the stream when it is still there after `ms`; the timer goes with the stream (GRPC-12). */
+  closeAfter(stream: ServerHttp2Stream, ms: number, event: GuardEvent): NodeJS.Timeout | undefined {
+    if (stream.closed) return undefined;
+    const timer = setTimeout(() => {
+      this.#note(event);
+      stream.close(constants.NGHTTP2_CANCEL);
+    }, ms).unref();
+    stream.once('close', () => clearTimeout(timer));
+    return timer;
+  }
+
+  cancelledBeforeDispatch(): void {
+    this.#note('cancelled_before_dispatch');
+  }
+}
+
+/** A trailers-only answer (gRPC over HTTP/2, "Responses"); the rest of the request is read and dropped. */
+function refuse(stream: ServerHttp2Stream): void {
+  const { code, message, details } = statusOf(
+    new PosternError('LIMIT_EXCEEDED', 'Too many calls are running; try again when some have ended.'),
+  );
+  stream.on('error', () => {
+    // The peer closed first; there is nobody left to answer.
+  });
+  stream.resume();
+  stream.respond(
+    {
+      ':status': 200,
+      'content-type': 'application/grpc+proto',
+      'grpc-status': String(code),
+      'grpc-message': encodeURI(message),
+      [DETAILS_TRAILER]: Buffer.from(details).toString('base64'),
+    },
+    { endStream: true },
+  );
+}
