@@ -127,6 +127,10 @@ export const limits = {
   /** Content codings on top of each other; each can multiply bytes by a thousand (failure case HTTP-14). */
   httpContentCodingsMax: 2,
 
+  // answers of remotes
+  /** Nesting of a remote's JSON or XML: everything behind the decoder walks it recursively. */
+  answerDepthMax: 128,
+
   // credentials
   /** Shorter secrets cannot be masked: the same bytes appear by chance, or masking destroys data (failure case LEAK-21). */
   secretBytesMin: 8,
@@ -176,6 +180,8 @@ export const limits = {
   grpcResponseMsMax: 30_000,
   /** Longest deadline taken from `grpc-timeout`; larger and unreadable ones become this (GRPC-10). */
   grpcDeadlineMsMax: 3_600_000,
+  /** Kept of the caller's deadline for the answer itself, so that a call cut by time can still say so. */
+  answerMarginMsMax: 500,
   /** A peer that does not answer a ping within grpcKeepaliveTimeoutMs is gone (GRPC-14). */
   grpcKeepaliveMs: 60_000,
   grpcKeepaliveTimeoutMs: 10_000,
