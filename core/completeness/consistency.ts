@@ -118,10 +118,12 @@ export function basisFindings(rules: CompletenessRules, walk: SourceWalk): reado
 
 /** What the envelope says the answer stands on; the weakest of all sources. */
 export function consistencyOf(rules: CompletenessRules, walks: readonly SourceWalk[]): Scope['consistency'] {
-  if (walks.every((walk) => walk.pages <= 1)) return 'single_page';
   if (walks.some((walk) => basisFindings(rules, walk).length > 0 || walk.reasons.some(({ code }) => code === 'SNAPSHOT_CHANGED')))
     return 'unproven';
-  return rules.consistency.mode === 'Declared' ? 'declared' : 'checked';
+  const { mode } = rules.consistency;
+  const snapshot = (mode === 'SnapshotKey' || mode === 'SnapshotHandle') && walks.every(({ basis }) => !basis.broken);
+  if (walks.every((walk) => walk.pages <= 1) && !snapshot) return 'single_page';
+  return mode === 'Declared' ? 'declared' : 'checked';
 }
 
 /** The snapshot as one short token: the remote's own where it is plain, nothing otherwise. */

@@ -74,16 +74,26 @@ function same(value: JsonValue, sent: JsonValue | undefined): NextEnd | undefine
   return sent !== undefined && canonicalJson(value) === canonicalJson(sent) ? 'SameAsSent' : undefined;
 }
 
+/** Where some parts are required, they alone speak: an optional one only goes along. */
 function together(parts: readonly PartRead[]): PartsRead['says'] {
-  const said = (says: PartRead['says'], of: readonly PartRead[] = parts) => of.some((part) => part.says === says);
+  if (parts.some(({ says }) => says === 'unusable')) return 'unusable';
   const required = parts.filter(({ part }) => part.presence === 'Required');
-  if (said('unusable')) return 'unusable';
-  if (said('more')) {
-    // Half a composite cursor restarts the other half at its beginning (two lists of S3 do that).
-    return said('missing', required) || said('end', required) ? 'half' : 'more';
-  }
-  if (said('end') && !said('missing', required)) return said('repeated', required) ? 'half' : 'end';
-  if (said('missing', required) || parts.every(({ says }) => says === 'missing')) return 'missing';
-  if (said('repeated') && parts.every(({ says, value }) => says === 'repeated' || value === undefined)) return 'repeated';
-  return 'silent';
+  return required.length === 0 ? alternatives(parts) : tuple(required);
+}
+
+/** Half a composite cursor restarts the other half at its beginning (two lists of S3 do that). */
+function tuple(parts: readonly PartRead[]): PartsRead['says'] {
+  const said = new Set(parts.map(({ says }) => says));
+  if (said.has('more')) return said.has('end') || said.has('missing') ? 'half' : 'more';
+  if (said.has('end')) return said.has('repeated') ? 'half' : said.has('missing') ? 'missing' : 'end';
+  if (said.has('missing')) return 'missing';
+  return parts.every(({ says, value }) => says === 'repeated' || value === undefined) && said.has('repeated') ? 'repeated' : 'silent';
+}
+
+function alternatives(parts: readonly PartRead[]): PartsRead['says'] {
+  const said = new Set(parts.map(({ says }) => says));
+  if (said.has('more')) return 'more';
+  if (said.has('silent') && parts.some(({ says, value }) => says === 'silent' && value !== undefined)) return 'silent';
+  if (said.has('repeated')) return 'repeated';
+  return said.has('end') ? 'end' : said.has('silent') ? 'silent' : 'missing';
 }
