@@ -4,19 +4,19 @@ import type { RequestTemplate } from '#core/contract/compiled.ts';
 import type { SlotValues } from '#core/contract/slot-value.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { type OutboundRequest, type Transport, TransportFailure } from '#sidecar/execute/http/transport.ts';
+import { CANARY_SECRET } from './canary-credential.ts';
 import { type Escape, judgeWire } from './judge-wire.ts';
 import type { WireCapture } from './wire-capture.ts';
 
-/** The made-up secret every shot carries; long and odd enough that no value contains it by chance. */
-export const ESCAPE_CANARY = 'postern-escape-canary-5f3a91d27c';
+export type Attach = (request: OutboundRequest, signal: AbortSignal) => OutboundRequest | Promise<OutboundRequest>;
 
 export interface EscapeRange {
   readonly capture: WireCapture;
   /** Speaks to the capture whatever the origin is. */
   readonly transport: Transport;
   readonly assemble: typeof assemble;
-  /** The header the credential goes into, and its value with the canary in it. */
-  readonly credential: readonly [string, string];
+  /** Adds the credential, whose secret is the canary. */
+  readonly attach: Attach;
 }
 
 export type ShotResult =
@@ -31,13 +31,16 @@ const SEEN_BYTES_MAX = 600;
 const CLIENT_HEADERS = ['host', 'connection', 'content-length', 'accept-encoding', 'user-agent', 'content-type'];
 
 export async function fireShot(template: RequestTemplate, values: SlotValues, range: EscapeRange): Promise<ShotResult> {
+  const signal = AbortSignal.timeout(SHOT_MS_MAX);
   let assembled: Assembled;
+  let request: OutboundRequest;
   try {
     assembled = range.assemble(template, values);
+    request = await range.attach(assembled.outbound, signal);
   } catch (thrown) {
     return refusal(thrown);
   }
-  const outcome = await send(withCredential(assembled.outbound, range.credential), range.transport);
+  const outcome = await send(request, range.transport, signal);
   const connections = await range.capture.take();
   if (connections.length === 0 && outcome !== null) {
     return {
@@ -46,12 +49,13 @@ export async function fireShot(template: RequestTemplate, values: SlotValues, ra
       seen: '',
     };
   }
+  const added = request.headers.slice(assembled.outbound.headers.length).map(([name]) => name);
   const escapes = judgeWire(connections, {
     template,
     values,
     host: template.origin.slice(template.origin.indexOf('//') + 2),
-    addedHeaders: [...CLIENT_HEADERS, range.credential[0]],
-    credential: { secret: ESCAPE_CANARY, header: range.credential[0] },
+    addedHeaders: [...CLIENT_HEADERS, ...added],
+    credential: { secret: CANARY_SECRET, headers: added },
   });
   if (escapes.length === 0) return { kind: 'contained' };
   const seen = Buffer.concat(connections).subarray(0, SEEN_BYTES_MAX).toString('latin1');
@@ -71,14 +75,10 @@ function refusal(thrown: unknown): ShotResult {
   return { kind: 'refused', rule: error.fields[0]?.rule ?? error.details.rule ?? error.reason };
 }
 
-function withCredential(request: OutboundRequest, credential: readonly [string, string]): OutboundRequest {
-  return { ...request, headers: [...request.headers, credential] };
-}
-
 /** `null` when an answer came. */
-async function send(request: OutboundRequest, transport: Transport): Promise<string | null> {
+async function send(request: OutboundRequest, transport: Transport, signal: AbortSignal): Promise<string | null> {
   try {
-    await transport.send(request, { signal: AbortSignal.timeout(SHOT_MS_MAX), wireBytesMax: 65_536, bodyBytesMax: 65_536 });
+    await transport.send(request, { signal, wireBytesMax: 65_536, bodyBytesMax: 65_536 });
     return null;
   } catch (thrown) {
     if (thrown instanceof TransportFailure) return thrown.kind;

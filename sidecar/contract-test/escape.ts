@@ -6,15 +6,20 @@
  * read by a parser of its own and compared with the template.
  */
 import { connect } from 'node:net';
+import { systemClock } from '#core/bounds/clock.ts';
 import { checkArguments } from '#core/contract/arguments.ts';
 import { assemble } from '#core/contract/assemble.ts';
 import type { CompiledContract, JsonValue, RequestTemplate } from '#core/contract/compiled.ts';
+import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import { describeSchema } from '#core/contract/schema.ts';
 import type { SlotValues } from '#core/contract/slot-value.ts';
+import { composedText } from '#core/contract/template-text.ts';
 import { parseStrictJson } from '#core/encoding/strict-json.ts';
+import type { BindingCredential } from '#sidecar/credential/attach.ts';
 import { HttpClient } from '#sidecar/execute/http/client.ts';
+import { canaryCredential } from './canary-credential.ts';
 import { attackedSlots, type EscapeCase, escapeCases, requestTemplates } from './escape-cases.ts';
-import { ESCAPE_CANARY, type EscapeRange, fireShot, type ShotResult } from './escape-shot.ts';
+import { type Attach, type EscapeRange, fireShot, type ShotResult } from './escape-shot.ts';
 import type { Escape } from './judge-wire.ts';
 import { WireCapture } from './wire-capture.ts';
 
@@ -53,8 +58,11 @@ export interface EscapeOptions {
   readonly base?: JsonValue;
   readonly runs: number;
   readonly seed: number;
-  /** Only for checking this tool: production's is the default. */
+  /** By name; the contract's own. Its secret is a canary, its place and its destinations are real. */
+  readonly bindings: readonly CompiledBinding[];
+  /** Only for checking this tool: production's are the defaults. */
   readonly assemble?: typeof assemble;
+  readonly attach?: Attach;
 }
 
 /** Findings kept in full for one slot and place; one bad encoder lets hundreds through, and they hide the next one. */
@@ -70,6 +78,7 @@ export async function escapeContract(options: EscapeOptions): Promise<EscapeRepo
   const tally = new Tally(contract.name, attackedSlots(target, schema));
   const templates = requestTemplates(target);
   const clients = new Map(templates.map(([, { origin }]) => [origin, loopbackClient(origin, capture.port)]));
+  const credentials = new Credentials(options.bindings);
   for (const shot of escapeCases(target, { ...options, schema })) {
     const args = checkedArguments(contract, shot.args);
     if (typeof args === 'string') {
@@ -77,6 +86,7 @@ export async function escapeContract(options: EscapeOptions): Promise<EscapeRepo
       continue;
     }
     const values = slotValues(contract, args, shot);
+    const attach = options.attach ?? credentials.attach(composedText(target.credential, values) ?? '');
     for (const [name, template] of templates) {
       const transport = clients.get(template.origin);
       if (transport === undefined) continue;
@@ -84,7 +94,7 @@ export async function escapeContract(options: EscapeOptions): Promise<EscapeRepo
         capture,
         transport,
         assemble: options.assemble ?? assemble,
-        credential: ['authorization', `Bearer ${ESCAPE_CANARY}`],
+        attach,
       };
       tally.add(name, shot, await fireShot(template, values, range));
     }
@@ -133,6 +143,29 @@ function slotValues(contract: CompiledContract, args: Readonly<Record<string, Js
     operation: { id: 'op_escape00000000000000000000' },
     ...(contract.effects.forEach === undefined ? {} : { each: 'word' }),
   };
+}
+
+/** One credential object a binding, as production keeps them. */
+class Credentials {
+  readonly #bindings: readonly CompiledBinding[];
+  readonly #made = new Map<string, BindingCredential>();
+
+  constructor(bindings: readonly CompiledBinding[]) {
+    this.#bindings = bindings;
+  }
+
+  attach(name: string): Attach {
+    const credential = this.#made.get(name) ?? this.#make(name);
+    return (request, signal) => credential.attach(request, signal);
+  }
+
+  #make(name: string): BindingCredential {
+    const binding = this.#bindings.find((one) => one.name === name);
+    if (binding === undefined) throw new TypeError(`the compiled contract uses the binding ${name}, which was not given`);
+    const credential = canaryCredential(binding, systemClock);
+    this.#made.set(name, credential);
+    return credential;
+  }
 }
 
 class Tally {

@@ -17,8 +17,8 @@ export interface Intended {
   readonly host: string;
   /** Headers the client and the credential add; their values are not looked at, save for `credential`. */
   readonly addedHeaders: readonly string[];
-  /** The secret as text, and the one header it may stand in. */
-  readonly credential: { readonly secret: string; readonly header: string };
+  /** The secret as text, and the headers the credential added: it may stand in them and nowhere else. */
+  readonly credential: { readonly secret: string; readonly headers: readonly string[] };
 }
 
 export interface Escape {
@@ -195,11 +195,11 @@ function judgeCredential(request: WireRequest, { credential }: Intended): readon
     request.path,
     ...request.segments,
     ...request.query.flat(),
-    ...request.headers.filter(([name]) => name !== credential.header).flat(),
+    ...request.headers.filter(([name]) => !credential.headers.includes(name)).flat(),
     utf8(request.body) ?? '',
   ];
   return elsewhere.some((text) => text.includes(credential.secret))
-    ? [{ where: 'credential', what: 'the credential stands outside its header' }]
+    ? [{ where: 'credential', what: 'the credential stands outside its headers' }]
     : [];
 }
 

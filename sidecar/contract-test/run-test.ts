@@ -6,13 +6,11 @@
  */
 import type { CompiledContract } from '#core/contract/compiled.ts';
 import type { Problem } from '#core/contract/problem.ts';
+import { CANARY_SECRET } from './canary-credential.ts';
 import type { ContractTest } from './contract-test.ts';
 import type { Difference } from './match-request.ts';
 import type { Outcome } from './outcome.ts';
 import { type CallResult, type RemoteMaker, replayCalls } from './replay-call.ts';
-
-/** Stands in for every secret of a binding; long and odd enough that no recording contains it by chance. */
-export const CANARY_SECRET = 'postern-canary-8d1f6c0a93be';
 
 export interface TestResult {
   readonly name: string;

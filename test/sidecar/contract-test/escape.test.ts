@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { assemble } from '#core/contract/assemble.ts';
 import { compileArgumentsSchema } from '#core/contract/compile-schema.ts';
 import type { BodyTemplate, CompiledContract, JsonValue, RequestTemplate, Slot } from '#core/contract/compiled.ts';
+import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import { type Encoders, strictEncoders } from '#core/contract/encode.ts';
 import { Report } from '#core/contract/report.ts';
 import { SpecNode } from '#core/contract/spec-node.ts';
@@ -83,11 +84,21 @@ function contractOf(body: BodyTemplate): CompiledContract {
 function fire(body: BodyTemplate, encoders: Partial<Encoders> = {}, checked = true): Promise<EscapeReport> {
   const all = { ...strictEncoders, ...encoders };
   const sound: typeof assemble = (template, values) => assemble(template, values, { encoders: all });
+  const spec: CompiledBinding['spec'] = {
+    owner: 'a',
+    secret: { name: 'postern-notes' },
+    contracts: ['notes'],
+    destinations: [{ origin: ORIGIN }],
+    use: { bearer: { key: 'token' } },
+  };
   return escapeContract({
     contract: contractOf(body),
+    bindings: [{ name: 'notes', namespace: 'default', spec }],
     runs: 60,
     seed: 7,
     assemble: checked ? sound : (template, values) => joined(template, values, all),
+    // The real one takes nothing that the real assembler did not make.
+    ...(checked ? {} : { attach: (request) => ({ ...request, headers: [...request.headers, ['authorization', 'Bearer x'] as const] }) }),
   });
 }
 

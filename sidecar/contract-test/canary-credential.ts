@@ -1,0 +1,33 @@
+/**
+ * The credential of a replay: the production code that attaches and masks it, with a value nobody owns in place of
+ * every secret. No file is read; a token request is answered here and never reaches the recording.
+ */
+import type { Clock } from '#core/bounds/clock.ts';
+import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
+import { BindingCredential } from '#sidecar/credential/attach.ts';
+import { Secret } from '#sidecar/credential/secret.ts';
+import { CredentialStore, type ValueKind } from '#sidecar/credential/store.ts';
+
+/** Stands in for every secret of a binding; long and odd enough that no recording contains it by chance. */
+export const CANARY_SECRET = 'postern-canary-8d1f6c0a93be';
+const PUBLIC_VALUE = 'postern-canary-user';
+
+export function canaryCredential(binding: CompiledBinding, clock: Clock): BindingCredential {
+  return new BindingCredential(binding, {
+    store: new CanaryStore({ directory: '', clock }),
+    clock,
+    sendTokenRequest: async () => ({ status: 200, body: new TextEncoder().encode(TOKEN_REPLY) }),
+  });
+}
+
+const TOKEN_REPLY = JSON.stringify({ access_token: `${CANARY_SECRET}-token`, token_type: 'Bearer', expires_in: 3600 });
+
+/** The same two values whatever is asked for; never a file. */
+class CanaryStore extends CredentialStore {
+  readonly #secret = new Secret(CANARY_SECRET);
+  readonly #public = new Secret(PUBLIC_VALUE);
+
+  override read(_secret: string, _key: string, kind: ValueKind = 'secret'): Secret {
+    return kind === 'public' ? this.#public : this.#secret;
+  }
+}
