@@ -198,6 +198,11 @@ export const REQUEST_CODES = {
     what: 'The sources do not all give the same values.',
     cure: 'Give every source the same members in values.',
   },
+  'source-select': {
+    severity: 'error',
+    what: 'sources.select names no list argument whose labels are names of sources.',
+    cure: 'Give the argument items with an enum of the source names.',
+  },
   'source-origin': {
     severity: 'error',
     what: 'The origin of a source is not canonical.',

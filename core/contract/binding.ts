@@ -1,0 +1,144 @@
+/**
+ * The compile step of a CredentialBinding. Whatever decides where a credential byte goes is here, in its owner's words, literal and
+ * canonical (design section 2, point 4).
+ */
+import ipaddr from 'ipaddr.js';
+import { digestOf } from '#core/encoding/canonical.ts';
+import { checkStructure } from './check-structure.ts';
+import { METHODS } from './compile-request.ts';
+import type { CompiledBinding } from './compiled-binding.ts';
+import { checkCredentialUse, checkKeyName } from './credential-use.ts';
+import { type Origin, parseOrigin } from './destination.ts';
+import type { Problem } from './problem.ts';
+import { Report } from './report.ts';
+import type { ResourceObject } from './resource-object.ts';
+import { SpecNode } from './spec-node.ts';
+
+export type CompiledBindingResult =
+  | { readonly binding: CompiledBinding; readonly digest: string; readonly problems: readonly Problem[] }
+  | { readonly binding?: undefined; readonly problems: readonly Problem[] };
+
+/** `digest` speaks for the spec as written, without regard to the order of keys; it is part of the revision of every contract that uses it. */
+export function compileBinding(object: ResourceObject): CompiledBindingResult {
+  const report = new Report((path) => ({
+    kind: object.kind,
+    name: object.name,
+    path,
+    ...(object.source === undefined ? {} : { source: object.source }),
+  }));
+  const spec = new SpecNode(object.spec, ['spec'], report);
+  const secret = spec.at('secret').at('name');
+  if (secret.present && !/^postern-[a-z0-9](?:[-a-z0-9.]{0,240}[a-z0-9])?$/.test(secret.text())) {
+    secret.problem('binding-secret-name', `${JSON.stringify(secret.value)} is not named postern-*.`);
+  }
+  const kind = checkCredentialUse(spec.at('use'));
+  const origins = spec
+    .at('destinations')
+    .list()
+    .map((node) => checkDestination(node, kind));
+  checkTogether(spec, origins);
+  checkStructure('CredentialBinding', object.spec, report);
+  const digest = digestOf('revision', { kind: 'CredentialBinding', name: object.name, spec: object.spec });
+  const checked: unknown = deepFreeze(structuredClone(object.spec));
+  if (!isChecked(checked, report)) return { problems: report.problems };
+  return { binding: Object.freeze({ name: object.name, namespace: object.namespace, spec: checked }), digest, problems: report.problems };
+}
+
+/** What the structural check let pass has the generated type. */
+function isChecked(spec: unknown, report: Report): spec is CompiledBinding['spec'] {
+  return typeof spec === 'object' && !report.failed;
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) deepFreeze(member);
+  return Object.freeze(value);
+}
+
+/** The canonical origin, or nothing when it has a fault. */
+function checkDestination(node: SpecNode, kind: string | undefined): string | undefined {
+  const written = node.at('origin');
+  const transport = node.maybe('transport')?.choice(['TLS', 'Plaintext']) ?? 'TLS';
+  const parsed = parseOrigin(written.text());
+  for (const fault of parsed.faults)
+    written.problem(fault.code === 'url-scheme' ? 'binding-origin' : fault.code, fault.message, { cure: fault.cure });
+  const { origin } = parsed;
+  for (const prefix of node.at('pathPrefixes').list()) checkPathPrefix(prefix);
+  for (const range of node.at('addresses').list()) checkRange(range);
+  for (const method of node.at('methods').list()) method.choice(METHODS);
+  const ca = node.maybe('ca');
+  if (ca !== undefined) checkKeyName(ca.at('key'));
+  if (kind !== undefined && (kind === 'awsSigV4') !== node.at('signing').present) {
+    node.at('signing').problem('binding-signing', 'signing and awsSigV4 belong together.');
+  }
+  if (origin === undefined) return undefined;
+  checkTransport(node, origin, transport);
+  if (kind !== undefined && (origin.scheme === 'ssh') !== (kind === 'sshKey')) {
+    written.problem('binding-kind', `A ${kind} credential does not go to ${origin.text}.`);
+  }
+  if (origin.address?.range() === 'loopback' && !node.at('addresses').present) {
+    written.problem('binding-origin', `${origin.host} is loopback.`, {
+      cure: 'Name the address in addresses, and start the sidecar with --allow-loopback; or use the name of the service.',
+    });
+  }
+  return origin.text;
+}
+
+function checkTransport(node: SpecNode, origin: Origin, transport: string): void {
+  if (origin.scheme === 'http' && transport !== 'Plaintext')
+    node.at('origin').problem('url-plaintext', 'http:// sends the credential in clear, and transport does not say Plaintext.');
+  else if (origin.scheme === 'http' && origin.address === undefined)
+    node.at('origin').problem('url-plaintext', 'Plaintext goes to a literal address only: a name can be made to point elsewhere.');
+  if (origin.scheme !== 'http' && transport === 'Plaintext')
+    node.at('transport').problem('binding-transport', `${origin.scheme}:// is not plaintext.`);
+  const keys = node.at('hostKeys');
+  if (origin.scheme === 'ssh' && keys.list().length === 0) keys.problem('binding-host-keys', 'No host key is pinned.');
+  if (origin.scheme !== 'ssh' && keys.present)
+    keys.problem('binding-host-keys', 'Host keys belong to ssh://.', { cure: 'Drop hostKeys, or use ca.' });
+}
+
+function checkPathPrefix(node: SpecNode): void {
+  const prefix = node.text();
+  const body = prefix.endsWith('*') ? prefix.slice(0, -1) : prefix;
+  if (
+    prefix !== '' &&
+    (!/^\/(?:[A-Za-z0-9\-._~!$&'()+,;=:@]+\/)*[A-Za-z0-9\-._~!$&'()+,;=:@]*$/.test(body) || /(?:^|\/)\.{1,2}(?:\/|$)/.test(body))
+  ) {
+    node.problem('binding-path-prefix', `${JSON.stringify(prefix)} is not a path prefix.`);
+  }
+}
+
+/** CIDR in canonical form: bits beyond the prefix are zero, so that the text says which addresses are meant. */
+function checkRange(node: SpecNode): void {
+  const text = node.text();
+  if (text === '') return;
+  try {
+    const single = text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`;
+    const [address, length] = ipaddr.parseCIDR(single);
+    const network = address.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(single) : ipaddr.IPv6.networkAddressFromCIDR(single);
+    if (`${network.toString()}/${length}` !== single)
+      node.problem('binding-address', `${JSON.stringify(text)} is not in canonical form (${network.toString()}/${length}).`);
+    if (length === 0) node.problem('binding-address', 'A range of every address vets nothing.');
+  } catch {
+    // ipaddr.js throws on what is no CIDR range; its text is not repeated.
+    node.problem('binding-address', `${JSON.stringify(text)} is not a CIDR range.`);
+  }
+}
+
+/** What concerns several parts of the binding. */
+function checkTogether(spec: SpecNode, origins: readonly (string | undefined)[]): void {
+  const nodes = spec.at('destinations').list();
+  for (const [index, origin] of origins.entries()) {
+    if (origin !== undefined && origins.indexOf(origin) < index)
+      nodes[index]?.at('origin').problem('duplicate-name', `${origin} stands twice.`);
+  }
+  const token = spec.at('use').at('oauth2ClientCredentials').at('tokenUrl');
+  if (typeof token.value === 'string' && !origins.includes(originOf(token.value))) {
+    token.problem('binding-destination', 'The origin of tokenUrl is none of the destinations.', {
+      cure: 'Add its origin to destinations.',
+    });
+  }
+}
+
+function originOf(url: string): string {
+  return /^[^/?#]*:\/\/[^/?#]*/.exec(url)?.[0] ?? url;
+}

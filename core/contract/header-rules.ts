@@ -1,0 +1,59 @@
+/**
+ * Which header names a contract may set. Those that frame a message, choose a connection or carry a credential belong to the transport
+ * and to the binding; two of them in one request is how requests are smuggled (failure case HTTP-06).
+ */
+
+/** RFC 9110 section 5.6.2. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+export function isHeaderName(name: string): boolean {
+  return TOKEN.test(name);
+}
+
+const RESERVED: ReadonlySet<string> = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'upgrade',
+  'http2-settings',
+  'expect',
+  'via',
+  'forwarded',
+  'cookie',
+  'cookie2',
+  'set-cookie',
+  'authorization',
+  'accept-encoding',
+  'content-encoding',
+  'content-type',
+  'max-forwards',
+  'x-amz-date',
+  'x-amz-security-token',
+  'x-amz-content-sha256',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+  'x-http-method-override',
+  'x-http-method',
+  'x-method-override',
+  'x-original-url',
+  'x-rewrite-url',
+]);
+
+/** Why the lower-case name is not the contract's to set, or nothing when it is. */
+export function reservedBecause(name: string): string | undefined {
+  if (name === 'content-type') return 'is set by body.contentType';
+  if (name === 'authorization' || name.startsWith('proxy-')) return 'carries a credential, and credentials come from bindings';
+  if (/method|-url$/.test(name) && RESERVED.has(name)) return 'changes the method or the path after they were checked';
+  return RESERVED.has(name) ? 'belongs to the transport' : undefined;
+}
+
+/** RFC 9110 section 5.5 without obs-text: what is sent is what is seen. */
+export function isHeaderText(text: string): boolean {
+  return /^[\x20-\x7e\t]*$/.test(text) && text.trim() === text;
+}
