@@ -15,7 +15,7 @@ export function checkSlots(draft: Draft, declared: Declared): void {
       draft.report.add(use.path, 'slot-root-here', `${text} has no value here; ${here.join(', ')} have.`);
       continue;
     }
-    const kind = kindOf(use.slot, declared);
+    const kind = kindOf(use.slot, declared, use.stage === 'next');
     if (isUnknown(kind)) {
       draft.report.add(use.path, 'slot-unknown-name', kind.message, { nearest: kind.nearest });
       continue;

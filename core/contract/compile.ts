@@ -125,6 +125,8 @@ function declaredBy(draft: Draft, parts: Parts): Declared {
     spec: draft.spec,
     arguments: parts.arguments,
     next: paging.next.map(({ name }) => name),
+    nextLater: paging.next.filter((part) => part.presence === 'Required').map(({ name }) => name),
+    nextAlways: paging.next.filter((part) => part.presence === 'Required' && part.initial !== undefined).map(({ name }) => name),
     ...(paging.counter === undefined ? {} : { counter: paging.counter.name }),
     open: open?.values.map(({ name }) => name) ?? [],
   };

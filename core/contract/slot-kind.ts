@@ -30,6 +30,9 @@ export interface Declared {
   readonly spec: SpecNode;
   readonly arguments: ArgumentsSchema;
   readonly next: readonly string[];
+  /** Names of `next` that are there from page two on, and those that are there from page one on. */
+  readonly nextLater: readonly string[];
+  readonly nextAlways: readonly string[];
   readonly counter?: string;
   readonly open: readonly string[];
 }
@@ -40,7 +43,8 @@ export interface UnknownName {
   readonly nearest?: string | undefined;
 }
 
-export function kindOf(slot: Slot, declared: Declared): SlotKind | UnknownName {
+/** `later`: in a request that is only sent from page two on. */
+export function kindOf(slot: Slot, declared: Declared, later = false): SlotKind | UnknownName {
   const [first = '', second = ''] = slot.path;
   switch (slot.root) {
     case 'args':
@@ -48,10 +52,10 @@ export function kindOf(slot: Slot, declared: Declared): SlotKind | UnknownName {
     case 'resolve':
       return resolveKind(first, second, declared, slot);
     case 'next':
-      if (first === declared.counter) return { ...ANY, shape: 'number', inert: true, optional: false };
-      return declared.next.includes(first)
-        ? ANY
-        : unknown(slot, declared.counter === undefined ? declared.next : [...declared.next, declared.counter]);
+      return (
+        nextKind(first, declared, later) ??
+        unknown(slot, declared.counter === undefined ? declared.next : [...declared.next, declared.counter])
+      );
     case 'open':
       return declared.open.includes(first) ? { ...ANY, optional: false } : unknown(slot, declared.open);
     case 'source':
@@ -76,6 +80,12 @@ const FIXED: SlotKind = { shape: 'unknown', inert: true, optional: false, free: 
 function unknown(slot: Slot, names: readonly string[]): UnknownName {
   const listed = names.length === 0 ? 'nothing is declared there' : `there are: ${names.join(', ')}`;
   return { kind: 'unknown', message: `${slot.text} names nothing; ${listed}.`, nearest: nearestName(slot.path.at(-1) ?? '', names) };
+}
+
+function nextKind(name: string, declared: Declared, later: boolean): SlotKind | undefined {
+  if (name === declared.counter) return { ...ANY, shape: 'number', inert: true, optional: false };
+  const there = later ? declared.nextLater : declared.nextAlways;
+  return declared.next.includes(name) ? { ...ANY, optional: !there.includes(name) } : undefined;
 }
 
 const NUMBERS: Readonly<Record<string, readonly string[]>> = {
