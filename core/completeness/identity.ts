@@ -56,6 +56,14 @@ export function keptIds(joined: string): string {
   return kept;
 }
 
+/** The ids up to and with the one of the `rows`th kept item. */
+export function firstKept(joined: string, rows: number): string {
+  let kept = 0;
+  let at = 0;
+  for (; at < joined.length && kept < rows; at += ID_CHARS) if (joined[at + DIGEST_CHARS] === '+') kept += 1;
+  return joined.slice(0, at);
+}
+
 export function countIds(joined: string): number {
   return joined.length / ID_CHARS;
 }

@@ -44,7 +44,7 @@ export function takeAnswer(
   const counted = countPage(contract, walk, answer, collected, findings);
   judgeAnswer(contract, answer, findings);
   const taken = goOn(context, { walk: counted, sent: walk, answer, findings, empty, collected });
-  const rows = walk.held === undefined ? collected.rows : afterHeld(walk.held, collected, findings);
+  const rows = walk.held === undefined ? collected.rows : afterHeld(contract, walk.held, collected, findings);
   const kept = walk.held === undefined ? taken.keptItems : taken.keptItems - Math.min(walk.held.rows, collected.kept);
   const { held: _held, ...rest } = taken;
   const next: SourceWalk = { ...rest, keptItems: kept, ...findings.found() };
@@ -203,9 +203,19 @@ function nextRequest(contract: CompiledContract, turn: Turn, parts: PartsRead | 
   return { ...rest, next, ...(target === undefined ? {} : { follow: target }) };
 }
 
-/** A page cut by a limit was read again: what was returned of it is not returned twice. */
-function afterHeld(held: NonNullable<SourceWalk['held']>, collected: Collected, findings: FindingSet): Collected['rows'] {
-  if (held.digest !== collected.digest) {
+/**
+ * A page cut by a limit was read again: what was returned of it is not returned twice. Ids and a checked basis make
+ * that safe for any second reading; without them it must be the same page.
+ */
+function afterHeld(
+  contract: CompiledContract,
+  held: NonNullable<SourceWalk['held']>,
+  collected: Collected,
+  findings: FindingSet,
+): Collected['rows'] {
+  const { mode } = contract.completeness.consistency;
+  const checked = held.rows === 0 && (mode === 'SnapshotKey' || mode === 'SnapshotHandle' || mode === 'Keyset');
+  if (!checked && held.digest !== collected.digest) {
     findings.reasons([
       { code: 'SNAPSHOT_CHANGED', origin: 'upstream', message: 'a page that had to be read twice was not the same the second time' },
     ]);

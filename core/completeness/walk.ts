@@ -9,6 +9,7 @@ import { answerOf } from './answer.ts';
 import type { Exchange, Reply } from './exchange.ts';
 import { project } from './fields.ts';
 import { FindingSet } from './finding-set.ts';
+import { countIds, firstKept } from './identity.ts';
 import { readItems } from './items.ts';
 import { readLocator } from './locator.ts';
 import { classify, failureOf } from './outcome.ts';
@@ -66,20 +67,26 @@ export function stopWalk(_context: WalkContext, walk: SourceWalk, stop: OwnStop)
 }
 
 /**
- * Only the first `rows` rows of the page just taken fit a limit: the walk stands before that page again and
- * remembers how many of its rows were returned. What the page said stays said.
+ * Only the first `rows` rows of the page just taken fit a limit: the walk stands before that page again. What was
+ * returned of it is remembered by id, or, where items have none, by number. What the page said stays said.
  */
 export function holdBack(before: SourceWalk, after: SourceWalk, rows: number): SourceWalk {
   const { failure: _failure, stop: _stop, ...start } = before;
-  const returned = (before.held?.rows ?? 0) + rows;
+  const fresh = after.ids.slice(before.ids.length);
+  const returned = firstKept(fresh, rows);
+  const counted = fresh === '' ? (before.held?.rows ?? 0) + rows : 0;
   return {
     ...start,
     reasons: after.reasons.filter(({ atEnd }) => atEnd !== true),
     warnings: after.warnings,
     omitted: after.omitted,
     callPages: after.callPages,
+    ids: before.ids + returned,
+    distinctItems: before.distinctItems + countIds(returned),
     keptItems: before.keptItems + rows,
-    held: { rows: returned, digest: after.pageDigest ?? '' },
+    // The second reading must come from the same state as the first.
+    basis: after.basis.keys === undefined ? before.basis : { ...before.basis, keys: after.basis.keys },
+    held: { rows: counted, digest: after.pageDigest ?? '' },
   };
 }
 
