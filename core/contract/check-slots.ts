@@ -57,7 +57,7 @@ function checkFormat(draft: Draft, use: SlotUse, kind: SlotKind): void {
 function checkType(draft: Draft, use: SlotUse, kind: SlotKind): void {
   const { slot, position, composed } = use;
   if (position === 'json' && !composed) return;
-  if (['words', 'given', 'select', 'initial'].includes(position)) return;
+  if (['words', 'select', 'initial'].includes(position)) return;
   const list = kind.shape === 'list' && slot.format !== 'csv';
   const add = (what: string) => draft.report.add(use.path, 'slot-type', `${slot.text} is ${what}, which cannot stand here.`);
   if (slot.spread === true) checkSpread(draft, use, kind);
@@ -75,7 +75,7 @@ function checkSpread(draft: Draft, use: SlotUse, kind: SlotKind): void {
 
 function checkOptional(draft: Draft, use: SlotUse, kind: SlotKind): void {
   const { position, composed, slot } = use;
-  if (!kind.optional || position === 'words' || position === 'given') return;
+  if (!kind.optional || position === 'words') return;
   const fixedPlace = ['segment', 'argv', 'host', 'credential', 'text'].includes(position);
   const fromAgent = slot.root === 'args' || slot.root === 'resolve';
   if ((fixedPlace && (fromAgent || slot.root === 'next')) || (composed && fromAgent)) {
@@ -100,7 +100,7 @@ function checkInert(draft: Draft, use: SlotUse, kind: SlotKind): void {
 
 function checkFreeText(draft: Draft, use: SlotUse, kind: SlotKind): void {
   const free = kind.free || kind.items?.free === true;
-  if (!free || ['form', 'json', 'words', 'given'].includes(use.position)) return;
+  if (!free || ['form', 'json', 'words'].includes(use.position)) return;
   if (use.position === 'query' && QUOTING.includes(use.slot.format ?? '')) return;
   draft.report.add(use.path, 'slot-free-text', `${use.slot.text} is free text.`);
 }

@@ -9,6 +9,7 @@ import { RESULT_VARIABLES } from '#core/completeness/rule.ts';
 import { jsonAt } from './compile-request.ts';
 import type { CompiledContract, JsonValue } from './compiled.ts';
 import { type Draft, type Stage, templateAt } from './draft.ts';
+import { isHeaderName, reservedBecause } from './header-rules.ts';
 import { nearestName } from './nearest.ts';
 import type { ArgumentSchema, ArgumentsSchema } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
@@ -109,12 +110,31 @@ function idempotencyAt(draft: Draft, node: SpecNode): void {
   if (mode !== 'Key' && places.length > 0)
     node.problem('idempotency-key', `idempotency ${mode} sends no key.`, { cure: 'Set mode: Key, or drop the place.' });
   node.maybe('ttl')?.milliseconds();
+  const header = node.maybe('header');
+  if (header !== undefined) checkKeyHeader(draft, header);
   const settle = node.maybe('settle');
   if (settle === undefined) return;
   givenAt(draft, settle, 'settle');
   settle.maybe('after')?.milliseconds();
   settle.at('done').rule(RESULT_VARIABLES);
   settle.at('notDone').rule(RESULT_VARIABLES);
+}
+
+/** The key's header is Postern's to send: a name the contract sets too, or one of the transport, would be sent twice. */
+function checkKeyHeader(draft: Draft, node: SpecNode): void {
+  const name = node.text().toLowerCase();
+  const reserved = reservedBecause(name);
+  if (name !== '' && !isHeaderName(name)) node.problem('header-name', `${JSON.stringify(name)} is not a header name.`);
+  else if (reserved !== undefined) node.problem('header-reserved', `The header ${name} ${reserved}.`);
+  else if (
+    draft.spec
+      .at('http')
+      .at('headers')
+      .entries()
+      .some(([written]) => written.toLowerCase() === name)
+  ) {
+    node.problem('duplicate-name', `The contract sets the header ${name} itself.`);
+  }
 }
 
 /** Which effect may have which blocks, and what a risky one owes (design section 3). */
@@ -139,9 +159,12 @@ function checkRead(draft: Draft, contract: Pick<CompiledContract, 'target'>): vo
     const block = draft.spec.maybe(name);
     block?.problem('effect-block', `${name} belongs to Write and Destructive.`);
   }
-  if (contract.target.kind !== 'http' || ['GET', 'HEAD'].includes(contract.target.request.method)) return;
-  if ((draft.spec.maybeText('readOnlyBecause') ?? '').trim() === '') {
-    draft.spec.at('http').at('method').problem('method-read-only', `A Read with ${contract.target.request.method} has no readOnlyBecause.`);
+  if ((draft.spec.maybeText('readOnlyBecause') ?? '').trim() !== '') return;
+  const { target } = contract;
+  // No method says that a command only reads, so its owner does (design section 10).
+  if (target.kind === 'ssh') draft.spec.at('ssh').problem('method-read-only', 'A Read over SSH has no readOnlyBecause.');
+  else if (!['GET', 'HEAD'].includes(target.request.method)) {
+    draft.spec.at('http').at('method').problem('method-read-only', `A Read with ${target.request.method} has no readOnlyBecause.`);
   }
 }
 

@@ -9,7 +9,7 @@ import { parseTemplate, slotsOf } from './slot.ts';
 import type { SpecNode } from './spec-node.ts';
 import type { SpecPath } from './spec-path.ts';
 
-/** Where a slot's value is put. `words` are sentences for people; `given` are arguments for another contract. */
+/** Where a slot's value is put. `words` are sentences for people. */
 export type Position =
   | 'segment'
   | 'query'

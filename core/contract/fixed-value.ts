@@ -32,7 +32,7 @@ function textFault(text: string, { position, composed }: SlotUse): string | unde
   }
 }
 
-const UNJUDGED: readonly Position[] = ['given', 'initial', 'words', 'credential'];
+const UNJUDGED: readonly Position[] = ['initial', 'words', 'credential'];
 const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9][0-9]{0,4})?$/;
 
 function segmentFault(text: string): string | undefined {

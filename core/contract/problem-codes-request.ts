@@ -127,7 +127,7 @@ export const REQUEST_CODES = {
   },
   'method-read-only': {
     severity: 'error',
-    what: "A Read with another method than GET or HEAD needs the owner's word.",
+    what: "A Read with another method than GET or HEAD, or over SSH, needs the owner's word.",
     cure: 'Add readOnlyBecause.',
   },
   'query-name': {
