@@ -120,6 +120,8 @@ export const limits = {
   httpIdleMs: 4_000,
   /** Longest idle time a remote's Keep-Alive header may ask for. */
   httpIdleMsMax: 60_000,
+  /** Bytes of one body on the wire, before content decoding; a contract's own limit is usually smaller. */
+  httpBodyBytesMax: 64 * 1024 * 1024,
   /** All header bytes of one response. */
   httpHeaderBytesMax: 64 * 1024,
   /** Informational (1xx) responses before a final one (failure case HTTP-17). */
@@ -193,4 +195,18 @@ export const limits = {
   errorMessageCharsMax: 1_000,
   /** Argument violations named in one error. */
   errorFieldsMax: 16,
+
+  // log, probes and metrics
+  /** Log lines waiting for a reader; beyond it lines are dropped rather than memory taken. */
+  logBufferBytesMax: 1024 * 1024,
+  /** Stack frames of one fault in the log. */
+  logFramesMax: 20,
+  /** Body of a probe request; none has one. */
+  probeRequestBytesMax: 1024,
+  /** A probe's connection that is slower than this is closed. */
+  probeRequestMsMax: 10_000,
+  /** Connections to the probe port at once. */
+  probeConnectionsMax: 32,
+  /** A warning that was not raised for so long no longer stands in the metrics. */
+  warningActiveMs: 24 * 3_600_000,
 } as const;

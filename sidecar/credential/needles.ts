@@ -4,6 +4,8 @@
  *
  * Patterns are latin1 strings: one character per byte, which V8 searches as fast as a Buffer.
  */
+import { limits } from '#core/bounds/limits.ts';
+import { unescapeOnce } from './unescape.ts';
 
 export interface Needle {
   readonly text: string;
@@ -19,6 +21,11 @@ export function needlesOf(text: string): readonly Needle[] {
   const exact = new Set([raw, hex, hex.toUpperCase()]);
   // application/x-www-form-urlencoded writes a space as +, which no percent decoding undoes.
   if (raw.includes(' ')) exact.add(raw.replaceAll(' ', '+'));
+  // A value that looks escaped itself loses its own escapes together with the ones around it.
+  for (let next = unescapeOnce(raw), last = raw; next !== last && next.length >= limits.secretBytesMin; next = unescapeOnce(next)) {
+    exact.add(next);
+    last = next;
+  }
   const inner = new Set<string>();
   for (const shift of [0, 1, 2]) {
     const encoded = innerBase64(bytes, shift);

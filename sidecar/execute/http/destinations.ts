@@ -11,7 +11,7 @@ import { type OutboundRequest, type RawReply, type SendOptions, type Transport, 
 export interface DestinationIdentity {
   /** Canonical origin. */
   readonly origin: string;
-  /** Whose credential travels on it: namespace/name of the binding. */
+  /** Whose credential travels on it and whose roots are trusted: any text that is unique to both. */
   readonly credential: string;
   readonly addresses?: readonly string[];
   /** Current PEM roots of the binding, or undefined for the system's. Asked before each request: a new one means new sockets. */

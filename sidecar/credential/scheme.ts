@@ -1,0 +1,30 @@
+/**
+ * One way to put a credential on a request. A scheme reads the values it needs each time, so that a rotated file is used by
+ * the next request.
+ */
+import type { OutboundRequest } from '#core/contract/assemble.ts';
+import type { BindingDestination } from '#core/contract/compiled-binding.ts';
+import { PosternError } from '#core/error/postern-error.ts';
+import type { Maskable } from './mask.ts';
+
+export type Headers = readonly (readonly [string, string])[];
+
+export interface Scheme {
+  /**
+   * Headers to add. MUST NOT depend on anything but the request, the destination and the values.
+   * Throws PosternError VAULT_LOCKED or CREDENTIAL_INVALID.
+   */
+  headers(request: OutboundRequest, destination: BindingDestination, signal: AbortSignal): Headers | Promise<Headers>;
+  /** What `headers` put on the wire last, and what it was made from. The same object while nothing changed. */
+  maskable(): Maskable;
+  /** Forgets a token the remote refused; false when there is nothing that could be better the second time. */
+  renew?(): boolean;
+}
+
+/** A value as it goes into a header: visible ASCII and, inside, spaces. */
+export function headerText(text: string): string {
+  if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text)) {
+    throw new PosternError('CREDENTIAL_INVALID', 'The credential of this action holds characters that cannot be sent in a header.');
+  }
+  return text;
+}
