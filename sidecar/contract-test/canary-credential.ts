@@ -1,6 +1,6 @@
 /**
  * The credential of a replay: the production code that attaches and masks it, with a value nobody owns in place of
- * every secret. No file is read; a token request is answered here and never reaches the recording.
+ * every secret. No file is read.
  */
 import type { Clock } from '#core/bounds/clock.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
@@ -12,22 +12,27 @@ import { CredentialStore, type ValueKind } from '#sidecar/credential/store.ts';
 export const CANARY_SECRET = 'postern-canary-8d1f6c0a93be';
 const PUBLIC_VALUE = 'postern-canary-user';
 
-export function canaryCredential(binding: CompiledBinding, clock: Clock): BindingCredential {
-  return new BindingCredential(binding, {
-    store: new CanaryStore({ directory: '', clock }),
-    clock,
-    sendTokenRequest: async () => ({ status: 200, body: new TextEncoder().encode(TOKEN_REPLY) }),
-  });
-}
-
-const TOKEN_REPLY = JSON.stringify({ access_token: `${CANARY_SECRET}-token`, token_type: 'Bearer', expires_in: 3600 });
+/** The answer of a token endpoint (RFC 6749 section 5.1); its token begins with the canary. */
+export const CANARY_TOKEN_REPLY = {
+  status: 200,
+  headers: [['content-type', 'application/json'] as const],
+  body: new TextEncoder().encode(JSON.stringify({ access_token: `${CANARY_SECRET}-token`, token_type: 'Bearer', expires_in: 3600 })),
+};
 
 /** The same two values whatever is asked for; never a file. */
-class CanaryStore extends CredentialStore {
+export class CanaryStore extends CredentialStore {
   readonly #secret = new Secret(CANARY_SECRET);
   readonly #public = new Secret(PUBLIC_VALUE);
+
+  constructor(clock: Clock) {
+    super({ directory: '', clock });
+  }
 
   override read(_secret: string, _key: string, kind: ValueKind = 'secret'): Secret {
     return kind === 'public' ? this.#public : this.#secret;
   }
+}
+
+export function canaryCredential(binding: CompiledBinding, clock: Clock): BindingCredential {
+  return new BindingCredential(binding, { store: new CanaryStore(clock), clock, sendTokenRequest: async () => CANARY_TOKEN_REPLY });
 }

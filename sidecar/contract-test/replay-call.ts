@@ -5,14 +5,14 @@
 
 import type { Completeness } from '#core/completeness/envelope.ts';
 import { checkArguments } from '#core/contract/arguments.ts';
-import type { CompiledContract, JsonValue, SourceRules } from '#core/contract/compiled.ts';
+import type { CompiledContract, JsonValue } from '#core/contract/compiled.ts';
 import { canonicalJson, digestOf } from '#core/encoding/canonical.ts';
 import { createKeyRing, createSealer, SEALING_KEY_BYTES } from '#core/encoding/seal.ts';
 import { parseArguments } from '#core/encoding/strict-json.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { type CursorContext, Cursors } from '#sidecar/cursor/cursor.ts';
+import type { OpenRemote } from '#sidecar/execute/open-remotes.ts';
 import { executeRead, type ReadAnswer } from '#sidecar/execute/read.ts';
-import type { Remote } from '#sidecar/execute/remote.ts';
 import type { ContractTest, RecordedCall } from './contract-test.ts';
 import type { Difference } from './match-request.ts';
 import { compareOutcome, type Outcome } from './outcome.ts';
@@ -30,18 +30,14 @@ export interface CallResult {
   readonly leftOverAllowed: number;
 }
 
-/** Makes the remote of one source over the replayed transport, with a credential that is no secret of anybody. */
-export type RemoteMaker = (
-  means: { readonly transport: ReplayTransport; readonly clock: ReplayClock },
-  args: Readonly<Record<string, JsonValue>>,
-  source: SourceRules | undefined,
-) => Remote;
+/** Makes the remotes of one test over the replayed transport, with a credential that is no secret of anybody. */
+export type RemotesMaker = (means: { readonly transport: ReplayTransport; readonly clock: ReplayClock }) => OpenRemote;
 
 /** Results of the calls up to the first that gave no cursor to go on with. */
-export async function replayCalls(contract: CompiledContract, test: ContractTest, remoteOf: RemoteMaker): Promise<readonly CallResult[]> {
+export async function replayCalls(contract: CompiledContract, test: ContractTest, remotes: RemotesMaker): Promise<readonly CallResult[]> {
   const clock = new ReplayClock(test.nowMs);
   const transport = new ReplayTransport(clock);
-  const replay: Replay = { contract, test, clock, transport, remoteOf, cursors: replayCursors(clock) };
+  const replay: Replay = { contract, test, clock, transport, openRemote: remotes({ transport, clock }), cursors: replayCursors(clock) };
   const results: CallResult[] = [];
   let cursor: string | undefined;
   for (const [index, call] of test.calls.entries()) {
@@ -61,7 +57,7 @@ interface Replay {
   readonly test: ContractTest;
   readonly clock: ReplayClock;
   readonly transport: ReplayTransport;
-  readonly remoteOf: RemoteMaker;
+  readonly openRemote: OpenRemote;
   readonly cursors: Cursors;
 }
 
@@ -92,7 +88,7 @@ async function outcomeOf(replay: Replay, cursor: string | undefined): Promise<Ou
 }
 
 async function read(replay: Replay, cursor: string | undefined): Promise<ReadAnswer> {
-  const { contract, test, clock, transport, cursors } = replay;
+  const { contract, test, clock, cursors } = replay;
   if (contract.suspended !== undefined) throw new PosternError('SESSION_SUSPENDED', 'This action is suspended by its owner.');
   if (contract.notReady !== undefined) throw new PosternError('CONTRACT_NOT_READY', contract.notReady);
   const args = readArguments(contract, test);
@@ -110,7 +106,7 @@ async function read(replay: Replay, cursor: string | undefined): Promise<ReadAns
     {
       clock,
       signal: new AbortController().signal,
-      remote: (source) => replay.remoteOf({ transport, clock }, args, source),
+      remote: (source) => replay.openRemote(args, source),
       seal: (walks, calls) => cursors.seal({ walks, calls }, context, contract.completeness.cursor.ttlMs),
       onProgress: () => {},
     },

@@ -10,7 +10,7 @@ import { CANARY_SECRET } from './canary-credential.ts';
 import type { ContractTest } from './contract-test.ts';
 import type { Difference } from './match-request.ts';
 import type { Outcome } from './outcome.ts';
-import { type CallResult, type RemoteMaker, replayCalls } from './replay-call.ts';
+import { type CallResult, type RemotesMaker, replayCalls } from './replay-call.ts';
 
 export interface TestResult {
   readonly name: string;
@@ -28,8 +28,8 @@ export interface TestResult {
   readonly outcome?: Outcome;
 }
 
-export async function runCompiledTest(contract: CompiledContract, test: ContractTest, remoteOf: RemoteMaker): Promise<TestResult> {
-  const calls = (await replayCalls(contract, test, remoteOf)).map(withoutCanary);
+export async function runCompiledTest(contract: CompiledContract, test: ContractTest, remotes: RemotesMaker): Promise<TestResult> {
+  const calls = (await replayCalls(contract, test, remotes)).map(withoutCanary);
   const missing: readonly Difference[] =
     calls.length < test.calls.length ? [{ at: `call ${calls.length + 1}`, expected: 'a cursor to go on with', got: undefined }] : [];
   const differences = [...calls.flatMap((call) => call.differences), ...missing];
