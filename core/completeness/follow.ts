@@ -43,13 +43,13 @@ function samePath(pathname: string, sentPath: string, origin: string): boolean {
   return URL.parse(sentPath, origin)?.pathname === pathname;
 }
 
-/** Whole segments; `*` stands for exactly one. */
+/** Whole segments; `*` stands for exactly one, and a pattern that ends in `/` for everything below it. */
 function matchesPath(pattern: string, pathname: string): boolean {
-  const wanted = pattern.split('/');
+  const below = pattern.endsWith('/');
+  const wanted = (below ? pattern.slice(0, -1) : pattern).split('/');
   const given = pathname.split('/');
-  return (
-    wanted.length === given.length && wanted.every((segment, index) => (segment === '*' ? given[index] !== '' : segment === given[index]))
-  );
+  const fits = below ? given.length > wanted.length && !given.slice(wanted.length).includes('') : given.length === wanted.length;
+  return fits && wanted.every((segment, index) => (segment === '*' ? given[index] !== '' : segment === given[index]));
 }
 
 function sameQuery(given: URLSearchParams, sent: Readonly<Record<string, string>>, vary: ReadonlySet<string>): boolean {

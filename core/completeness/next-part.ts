@@ -76,7 +76,6 @@ function same(value: JsonValue, sent: JsonValue | undefined): NextEnd | undefine
 
 /** Where some parts are required, they alone speak: an optional one only goes along. */
 function together(parts: readonly PartRead[]): PartsRead['says'] {
-  if (parts.some(({ says }) => says === 'unusable')) return 'unusable';
   const required = parts.filter(({ part }) => part.presence === 'Required');
   return required.length === 0 ? alternatives(parts) : tuple(required);
 }
@@ -84,16 +83,19 @@ function together(parts: readonly PartRead[]): PartsRead['says'] {
 /** Half a composite cursor restarts the other half at its beginning (two lists of S3 do that). */
 function tuple(parts: readonly PartRead[]): PartsRead['says'] {
   const said = new Set(parts.map(({ says }) => says));
+  if (said.has('unusable')) return 'unusable';
   if (said.has('more')) return said.has('end') || said.has('missing') ? 'half' : 'more';
   if (said.has('end')) return said.has('repeated') ? 'half' : said.has('missing') ? 'missing' : 'end';
   if (said.has('missing')) return 'missing';
   return parts.every(({ says, value }) => says === 'repeated' || value === undefined) && said.has('repeated') ? 'repeated' : 'silent';
 }
 
+/** A link that carries one of two parameters is usable by the one it carries, and by none if it carries neither. */
 function alternatives(parts: readonly PartRead[]): PartsRead['says'] {
   const said = new Set(parts.map(({ says }) => says));
   if (said.has('more')) return 'more';
   if (said.has('silent') && parts.some(({ says, value }) => says === 'silent' && value !== undefined)) return 'silent';
+  if (said.has('unusable')) return 'unusable';
   if (said.has('repeated')) return 'repeated';
   return said.has('end') ? 'end' : said.has('silent') ? 'silent' : 'missing';
 }
