@@ -82,6 +82,8 @@ export interface Expectation {
   readonly omitted?: readonly { readonly path: string; readonly cause: string }[];
   readonly consistency?: 'checked' | 'declared' | 'single_page' | 'unproven';
   readonly retryAfterMs?: number;
+  /** Names in `sources` of the reasons, as a set, exact. */
+  readonly sources?: readonly string[];
   /** Exchanges that may be left over. */
   readonly unconsumed: number;
 }

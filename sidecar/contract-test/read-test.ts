@@ -81,6 +81,8 @@ const EXPECTED = [
   'omitted',
   'consistency',
   'retryAfter',
+  'sources',
+  'sources',
   'unconsumed',
 ] as const;
 const CONTINUATIONS = ['next_cursor', 'retry_after', 'narrow_query', 'retry_with_deadline', 'restart', 'none'] as const;
@@ -103,10 +105,16 @@ function readExpectation(value: JsonValue | undefined, path: SpecPath, reader: F
     ...(expect.omitted === undefined ? {} : { omitted: readOmitted(expect.omitted, [...path, 'omitted'], reader) }),
     ...(consistency === undefined ? {} : { consistency }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(expect.sources === undefined ? {} : { sources: readTexts(expect.sources, [...path, 'sources'], reader) }),
+    ...(expect.sources === undefined ? {} : { sources: readTexts(expect.sources, [...path, 'sources'], reader) }),
     unconsumed: reader.wholeNumber(expect.unconsumed, [...path, 'unconsumed'], 0, limits.recordedExchangesMax) ?? 0,
   };
   checkSense(result, path, reader);
   return result;
+}
+
+function readTexts(value: JsonValue, path: SpecPath, reader: FieldReader): readonly string[] {
+  return reader.list(value, path).map((item, index) => reader.text(item, [...path, index]) ?? '');
 }
 
 /** An expectation no outcome can ever meet is a slip, and is said here instead of as a puzzling difference. */
@@ -131,6 +139,10 @@ function checkSense(expect: Expectation, path: SpecPath, reader: FieldReader): v
   if (expect.status === 'error' && (expect.items !== undefined || expect.data !== undefined || expect.omitted !== undefined)) {
     reader.problem(path, 'contradiction', 'An error returns no data.', 'Drop items, data and omitted.');
   }
+}
+
+function readTexts(value: JsonValue, path: SpecPath, reader: FieldReader): readonly string[] {
+  return reader.list(value, path).map((item, index) => reader.text(item, [...path, index]) ?? '');
 }
 
 function readOmitted(value: JsonValue, path: SpecPath, reader: FieldReader): readonly { readonly path: string; readonly cause: string }[] {
