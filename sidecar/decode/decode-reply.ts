@@ -21,10 +21,10 @@ export interface Mask {
 }
 
 /** From the bytes of one reply, received at `nowMs` of the wall clock. */
-export type DecodeReply = (raw: RawReply, mask: Mask, nowMs: number) => Reply;
+type DecodeReply = (raw: RawReply, mask: Mask, nowMs: number) => Reply;
 
 /** The decoder of one contract: keep it, its patterns are compiled once. */
-export function replyDecoder(rules: ResultRules): DecodeReply {
+function replyDecoder(rules: ResultRules): DecodeReply {
   const accepts = contentTypeCheck(rules.contentTypes, rules.decoder);
   const decodeBody = bodyDecoder(rules);
   return (raw, mask, nowMs) => {
@@ -46,10 +46,17 @@ export function replyDecoder(rules: ResultRules): DecodeReply {
   };
 }
 
-/** The same where no decoder is kept. */
+/** The same, with one decoder kept for each rules object: they are frozen and live as long as their contract. */
 export function decodeReply(raw: RawReply, rules: ResultRules, mask: Mask, nowMs: number): Reply {
-  return replyDecoder(rules)(raw, mask, nowMs);
+  let decode = decoders.get(rules);
+  if (decode === undefined) {
+    decode = replyDecoder(rules);
+    decoders.set(rules, decode);
+  }
+  return decode(raw, mask, nowMs);
 }
+
+const decoders = new WeakMap<ResultRules, DecodeReply>();
 
 interface Judged {
   readonly decoded?: Decoded;
