@@ -41,14 +41,9 @@ export function compareOutcome(expect: Expectation, outcome: Outcome): readonly 
   if (expect.consistency !== undefined) same('consistency', expect.consistency, outcome.completeness?.scope.consistency);
   if (expect.retryAfterMs !== undefined) same('retryAfter', expect.retryAfterMs, retryAfter(outcome));
   if (expect.sources !== undefined) same('sources', asSet(expect.sources), asSet(sourcesOf(outcome)));
-  if (expect.sources !== undefined) same('sources', asSet(expect.sources), asSet(blamedSources(outcome)));
   if (expect.omitted !== undefined) same('omitted', sortedOmitted(expect.omitted), sortedOmitted(outcome.omitted));
   if (expect.data !== undefined) compareData(expect.data, outcome.data, 'data', differences);
   return differences;
-}
-
-function blamedSources({ completeness }: Outcome): readonly string[] {
-  return (completeness?.incomplete_reasons ?? []).flatMap(({ sources }) => sources ?? []);
 }
 
 function retryAfter(outcome: Outcome): number | undefined {

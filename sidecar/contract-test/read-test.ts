@@ -82,7 +82,6 @@ const EXPECTED = [
   'consistency',
   'retryAfter',
   'sources',
-  'sources',
   'unconsumed',
 ] as const;
 const CONTINUATIONS = ['next_cursor', 'retry_after', 'narrow_query', 'retry_with_deadline', 'restart', 'none'] as const;
@@ -106,15 +105,10 @@ function readExpectation(value: JsonValue | undefined, path: SpecPath, reader: F
     ...(consistency === undefined ? {} : { consistency }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(expect.sources === undefined ? {} : { sources: readTexts(expect.sources, [...path, 'sources'], reader) }),
-    ...(expect.sources === undefined ? {} : { sources: readTexts(expect.sources, [...path, 'sources'], reader) }),
     unconsumed: reader.wholeNumber(expect.unconsumed, [...path, 'unconsumed'], 0, limits.recordedExchangesMax) ?? 0,
   };
   checkSense(result, path, reader);
   return result;
-}
-
-function readTexts(value: JsonValue, path: SpecPath, reader: FieldReader): readonly string[] {
-  return reader.list(value, path).map((item, index) => reader.text(item, [...path, index]) ?? '');
 }
 
 /** An expectation no outcome can ever meet is a slip, and is said here instead of as a puzzling difference. */
