@@ -75,6 +75,9 @@ export const limits = {
   rateLimitFloorMsDefault: 1_000,
   rateLimitCeilingMsDefault: 60 * 60_000,
 
+  /** Time running calls get to end when the sidecar is told to stop. */
+  drainMsMax: 25_000,
+
   // cursors
   /** Sealed cursor text: must fit one Execute request beside its arguments. */
   cursorBytesMax: 96 * 1024,

@@ -1,0 +1,52 @@
+/**
+ * The one HTTP port for kubelet and Prometheus: /livez, /readyz, /metrics. It carries no content of calls, because the
+ * agent can reach it too (GRPC-01). Loaded after the gRPC port listens: the web framework costs more than the rest of the start.
+ */
+import { limits } from '#core/bounds/limits.ts';
+
+export interface ProbesOptions {
+  /** Literal address. */
+  readonly host: string;
+  readonly port: number;
+  /** Names of what is not ready yet, as closed words; empty when ready. */
+  notReady(): readonly string[];
+  metrics(): Promise<{ readonly text: string; readonly contentType: string }>;
+}
+
+export interface Probes {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export async function startProbes({ host, port, notReady, metrics }: ProbesOptions): Promise<Probes> {
+  const { fastify } = await import('fastify');
+  const app = fastify({
+    logger: false,
+    bodyLimit: limits.probeRequestBytesMax,
+    requestTimeout: limits.probeRequestMsMax,
+    connectionTimeout: limits.probeRequestMsMax,
+    keepAliveTimeout: limits.probeRequestMsMax,
+    routerOptions: { maxParamLength: 100 },
+    forceCloseConnections: true,
+  });
+  app.server.maxConnections = limits.probeConnectionsMax;
+  app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));
+  app.get('/readyz', (_request, reply) => {
+    const missing = notReady();
+    return reply
+      .code(missing.length === 0 ? 200 : 503)
+      .type('text/plain')
+      .send(missing.length === 0 ? 'ok\n' : `${missing.join('\n')}\n`);
+  });
+  app.get('/metrics', async (_request, reply) => {
+    const { text, contentType } = await metrics();
+    return reply.type(contentType).send(text);
+  });
+  // Own words only: the framework's answers repeat the path that was asked for.
+  app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('not here\n'));
+  app.setErrorHandler((_error, _request, reply) => reply.code(500).type('text/plain').send('failed\n'));
+  await app.listen({ host, port });
+  const address = app.server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('a TCP address was expected');
+  return { port: address.port, close: () => app.close() };
+}
