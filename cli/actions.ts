@@ -1,0 +1,81 @@
+/** `postern actions`: what may be called here, as an agent sees it. */
+import { Command, Option } from 'commander';
+import { visibleText } from '#core/encoding/visible-text.ts';
+import { type Action, ApprovalMode, Best, Effect } from '#proto/postern/v1/action_pb.ts';
+import { type ConnectionOptions, withAddress, withClient } from './connection.ts';
+
+interface Options extends ConnectionOptions {
+  readonly output: 'json' | 'text';
+}
+
+export function actionsCommand(): Command {
+  return withAddress(new Command('actions'))
+    .description('List the actions a sidecar serves, with their arguments and limits.')
+    .addOption(new Option('-o, --output FORMAT', 'how to print').choices(['text', 'json']).default('text'))
+    .addHelpText('after', '\nExamples:\n  postern actions\n  postern actions -o json --address 127.0.0.1:7717')
+    .action(list);
+}
+
+async function list(options: Options): Promise<void> {
+  await withClient(options, async (client) => {
+    const { actions } = await client.listActions({});
+    if (options.output === 'json') process.stdout.write(`${JSON.stringify(actions.map(asDocument), null, 2)}\n`);
+    else process.stdout.write(`${actions.map(asText).join('\n\n') || 'No action is served here.'}\n`);
+  });
+}
+
+function asDocument(action: Action) {
+  return {
+    action: action.action,
+    summary: action.summary,
+    owner: action.owner,
+    effect: nameIn(Effect, action.effect),
+    ready: action.ready,
+    ...(action.notReady === '' ? {} : { not_ready: action.notReady }),
+    arguments: JSON.parse(action.argumentsSchemaJson),
+    result: { as: action.result?.as, fields: action.result?.fields.map(({ name }) => name), all_fields: action.result?.allFields },
+    approval: nameIn(ApprovalMode, action.approval),
+    best: nameIn(Best, action.best),
+    exclusions: action.exclusions,
+    limits: {
+      pages: Number(action.limits?.pages),
+      items: Number(action.limits?.items),
+      bytes: Number(action.limits?.bytes),
+      time_ms: Number(action.limits?.timeMs),
+    },
+    revision: action.revision,
+  };
+}
+
+function asText(action: Action): string {
+  const lines = [`${action.action}  ${visibleText(action.summary)}`];
+  lines.push(`  ${word(nameIn(Effect, action.effect))}, at best ${word(nameIn(Best, action.best))}, owner ${visibleText(action.owner)}`);
+  for (const [name, schema] of Object.entries(propertiesOf(action.argumentsSchemaJson)))
+    lines.push(`  ${visibleText(name)}: ${describe(schema)}`);
+  const fields = action.result?.allFields === true ? 'all fields' : action.result?.fields.map(({ name }) => name).join(', ');
+  lines.push(`  gives ${visibleText(action.result?.as ?? '')}: ${visibleText(fields ?? '')}`);
+  if (!action.ready) lines.push(`  not ready: ${visibleText(action.notReady)}`);
+  return lines.join('\n');
+}
+
+function propertiesOf(schemaJson: string): Record<string, Record<string, unknown>> {
+  const schema: { properties?: Record<string, Record<string, unknown>> } = JSON.parse(schemaJson);
+  return schema.properties ?? {};
+}
+
+function describe(schema: Record<string, unknown>): string {
+  const parts = [String(schema['type'] ?? 'any')];
+  if (Array.isArray(schema['enum'])) parts.push(`one of ${schema['enum'].join(', ')}`);
+  if (typeof schema['format'] === 'string') parts.push(schema['format']);
+  if (typeof schema['description'] === 'string') parts.push(schema['description']);
+  return visibleText(parts.join('; '));
+}
+
+/** `SINGLE_PAGE` becomes `single page`. */
+function word(name: string): string {
+  return name.toLowerCase().replaceAll('_', ' ');
+}
+
+function nameIn(words: Readonly<Record<string, number>>, value: number): string {
+  return Object.keys(words).find((name) => words[name] === value) ?? 'UNKNOWN';
+}

@@ -1,0 +1,44 @@
+/** Where the sidecar is: `--address`, else POSTERN_ADDRESS, else the default port on loopback. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { connect, type GrpcClient } from '#core/runtime/grpc-client.ts';
+import { ActionService } from '#proto/postern/v1/action_pb.ts';
+import { UsageError } from './report-failure.ts';
+
+export const DEFAULT_ADDRESS = '127.0.0.1:7717';
+
+export interface ConnectionOptions {
+  readonly address?: string;
+}
+
+export function withAddress(command: Command): Command {
+  return command.option('--address HOST:PORT', `the sidecar to ask (default: POSTERN_ADDRESS, else ${DEFAULT_ADDRESS})`, parseAddress);
+}
+
+/** A literal address and a port. Names are not resolved: the hosts file of a pod is the agent's to write. */
+export function parseAddress(text: string): string {
+  if (/^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]):\d{1,5}$/.test(text)) return text;
+  throw new InvalidArgumentError('Write a literal address and a port, such as 127.0.0.1:7717.');
+}
+
+/** Calls `use` with a client and closes the connection after it. */
+export async function withClient<T>(options: ConnectionOptions, use: (client: GrpcClient<typeof ActionService>) => Promise<T>): Promise<T> {
+  const address = options.address ?? process.env.POSTERN_ADDRESS ?? DEFAULT_ADDRESS;
+  const connection = connect(address);
+  try {
+    return await use(connection.client(ActionService));
+  } catch (thrown) {
+    if (isUnreachable(thrown))
+      throw new UsageError(
+        `no sidecar answers at ${address}`,
+        'Start one with "postern sidecar --contracts DIR --credentials DIR", or name it with --address.',
+      );
+    throw thrown;
+  } finally {
+    connection.close();
+  }
+}
+
+function isUnreachable(thrown: unknown): boolean {
+  if (!(thrown instanceof Error) || !(thrown.cause instanceof Error)) return false;
+  return thrown.cause.message.includes('ECONNREFUSED') || thrown.cause.message.includes('No connection established');
+}

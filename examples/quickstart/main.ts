@@ -1,0 +1,41 @@
+/**
+ * `npm run quickstart`: the whole of Postern on one machine in a few seconds. Starts an inventory API over TLS and a
+ * sidecar, then plays the agent: real gRPC calls, real answers.
+ *
+ *   npm run quickstart                     run and leave nothing behind
+ *   npm run quickstart -- --keep DIR       keep contracts, credentials and logs in DIR, to go on by hand
+ */
+import { randomBytes } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { connect } from '#core/runtime/grpc-client.ts';
+import { ActionService } from '#proto/postern/v1/action_pb.ts';
+import { createAuthority } from '#test/servers/certificates.ts';
+import { startInventoryApi } from './inventory-api.ts';
+import { say } from './say.ts';
+import { startSidecarProcess } from './sidecar-process.ts';
+import { playStory } from './story.ts';
+import { makeWorkspace } from './workspace.ts';
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { keep: { type: 'string' } } });
+  const token = randomBytes(24).toString('base64url');
+  const authority = await createAuthority('Quickstart CA');
+  const { certificatePem, keyPem } = await authority.issue({ commonName: 'inventory', hosts: ['127.0.0.1'] });
+  await using api = await startInventoryApi({ key: keyPem, certificate: certificatePem, token, nowMs: Date.now() });
+  using workspace = makeWorkspace({ keep: values.keep, port: api.port, token, caPem: authority.caPem });
+  await using sidecar = await startSidecarProcess({
+    contracts: [workspace.contracts],
+    credentials: workspace.credentials,
+    logFile: workspace.logFile,
+  });
+  const connection = connect(sidecar.address);
+  try {
+    await playStory({ client: connection.client(ActionService), api, sidecar, workspace, token });
+  } finally {
+    connection.close();
+  }
+  if (values.keep === undefined) say.line('Nothing is left running. Keep the files to go on by hand: npm run quickstart -- --keep DIR');
+  else say.goOn(workspace);
+}
+
+await main();

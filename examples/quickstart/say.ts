@@ -1,0 +1,47 @@
+/** What the quickstart prints: short, numbered, the same on a terminal and in a log. */
+import type { AnswerDocument } from '#core/wire/answer-document.ts';
+import type { Workspace } from './workspace.ts';
+
+let step = 0;
+
+export const say = {
+  line(text = ''): void {
+    console.log(text);
+  },
+  title(text: string): void {
+    console.log(`\n${text}\n`);
+  },
+  step(text: string): void {
+    step += 1;
+    console.log(`\n[${step}] ${text}`);
+  },
+  call(action: string, args: object, extra = ''): void {
+    console.log(`    agent> ${action} ${JSON.stringify(args)}${extra}`);
+  },
+  answer(answer: AnswerDocument, meaning: string): void {
+    const { completeness, data, warnings, omitted_fields } = answer;
+    const rows = Object.entries(data).map(([name, value]) =>
+      Array.isArray(value) ? `${value.length} ${name}` : `${name} ${JSON.stringify(value)}`,
+    );
+    console.log(`    ${rows.join(', ')}`);
+    console.log(
+      `    complete: ${completeness.complete}   consistency: ${completeness.scope.consistency}   absence: ${completeness.scope.absence}`,
+    );
+    for (const reason of completeness.incomplete_reasons) console.log(`    why not:  ${reason.code} (${reason.origin}) ${reason.message}`);
+    for (const warning of warnings)
+      console.log(`    warning:  ${warning.code} ${warning.message} (owner ${warning.owner}, until ${warning.expires_at})`);
+    for (const field of omitted_fields) console.log(`    omitted:  ${field.path} ${field.cause}`);
+    if (!completeness.complete) console.log(`    way on:   ${completeness.continuation.kind}`);
+    console.log(`    => ${meaning}`);
+  },
+  fact(text: string): void {
+    console.log(`    ${text}`);
+  },
+  goOn({ directory, contracts, credentials }: Workspace): void {
+    console.log(`\nKept in ${directory}. The inventory API has stopped; to look around:`);
+    console.log(`    npx postern contract lint ${contracts}`);
+    console.log(`    npx postern contract explain ${contracts}`);
+    console.log(`    npx postern sidecar --contracts ${contracts} --credentials ${credentials} --allow-loopback`);
+    console.log('    npx postern actions        (in a second terminal)');
+  },
+};

@@ -1,0 +1,82 @@
+/**
+ * The calls of one sidecar: list, execute, look at operations. Every execute takes the same road: a place, a plan, the
+ * gate, the read. A call that is refused before its intent is told to the recorder as refused.
+ */
+import { limits } from '#core/bounds/limits.ts';
+import { PosternError } from '#core/error/postern-error.ts';
+import type { Operations } from '#sidecar/journal/operations.ts';
+import type { Bundle } from './bundle.ts';
+import type { ActionDescription, CallContext, Calls, ExecuteCall, ExecuteResult, OperationPage, OperationRecord } from './calls.ts';
+import { describeAction } from './describe.ts';
+import { execute, type Means } from './execute.ts';
+import type { Plan } from './plan.ts';
+import { prepare } from './prepare.ts';
+
+export class ActionCalls implements Calls {
+  readonly #bundle: () => Bundle;
+  readonly #means: Means;
+  #inFlight = 0;
+
+  /** `bundle` gives the current one; each call pins it once. */
+  constructor(bundle: () => Bundle, means: Means) {
+    this.#bundle = bundle;
+    this.#means = means;
+  }
+
+  list(): readonly ActionDescription[] {
+    return this.#bundle()
+      .actions()
+      .map(({ contract }) => describeAction(contract));
+  }
+
+  async execute(call: ExecuteCall, context: CallContext): Promise<ExecuteResult> {
+    const started = this.#means.clock.monotonicMs();
+    let plan: Plan;
+    try {
+      this.#takePlace(context.signal);
+      plan = prepare(this.#bundle(), this.#means.cursors, call, context.requestId);
+    } catch (thrown) {
+      throw this.#refused(call, context, PosternError.from(thrown), started);
+    }
+    this.#inFlight += 1;
+    try {
+      return await execute(plan, this.#means, context);
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+
+  getOperation(operationId: string, waitMs: number, signal: AbortSignal): Promise<OperationRecord> {
+    return this.#means.operations.wait(operationId, Math.min(waitMs, limits.operationWaitMsMax), signal);
+  }
+
+  listOperations(): OperationPage {
+    const operations: Operations = this.#means.operations;
+    return { operations: operations.list(), dropped: operations.dropped, keptMax: operations.keptMax };
+  }
+
+  /** A call its caller has given up already sends nothing (failure case GRPC-07). */
+  #takePlace(signal: AbortSignal): void {
+    if (signal.aborted) throw new PosternError('DEADLINE_EXCEEDED', 'The call was cancelled before anything was sent.');
+    if (this.#inFlight >= limits.callsInFlightMax) {
+      throw new PosternError('LIMIT_EXCEEDED', `More than ${limits.callsInFlightMax} calls are running; call again when some have ended.`, {
+        details: { limit: 'calls_in_flight', value: String(limits.callsInFlightMax) },
+      });
+    }
+  }
+
+  #refused(call: ExecuteCall, context: CallContext, error: PosternError, started: number): PosternError {
+    const known = this.#bundle().has(call.action);
+    this.#means.recorder.refused(
+      { requestId: context.requestId, ...(known ? { action: call.action } : {}) },
+      error,
+      this.#means.clock.monotonicMs() - started,
+    );
+    return new PosternError(error.reason, error.message, {
+      cause: error.cause,
+      requestId: context.requestId,
+      fields: error.fields,
+      details: error.details,
+    });
+  }
+}

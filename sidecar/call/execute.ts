@@ -1,0 +1,123 @@
+/**
+ * From a plan to an answer, in this order: gate, remembered as running, recorded, read, evidence, recorded, remembered
+ * as ended. Every failure after the intent is recorded as an outcome.
+ */
+
+import type { Clock } from '#core/bounds/clock.ts';
+import { evidenceFor } from '#core/completeness/evidence-claim.ts';
+import type { Folded } from '#core/completeness/walk.ts';
+import { PosternError } from '#core/error/postern-error.ts';
+import type { Cursors } from '#sidecar/cursor/cursor.ts';
+import { executeRead, type ReadAnswer } from '#sidecar/execute/read.ts';
+import type { Operations } from '#sidecar/journal/operations.ts';
+import type { CallContext, ExecuteResult } from './calls.ts';
+import type { EvidenceSealer } from './evidence.ts';
+import { type Passed, passGate } from './gate.ts';
+import type { Plan } from './plan.ts';
+import type { Recorder } from './recorder.ts';
+
+export interface Means {
+  readonly clock: Clock;
+  readonly operations: Operations;
+  readonly recorder: Recorder;
+  readonly cursors: Cursors;
+  readonly evidence: EvidenceSealer;
+}
+
+/** Throws PosternError; details carry the operation id and, where pages were asked, the completeness. */
+export async function execute(plan: Plan, means: Means, context: CallContext): Promise<ExecuteResult> {
+  const passed = passGate(plan);
+  const started = means.clock.monotonicMs();
+  await intent(passed, means);
+  means.operations.begin(plan.operationId, plan.requestId, plan.served.contract.action);
+  try {
+    const result = answered(plan, means, await read(plan, means, context));
+    const { completeness } = result.envelope;
+    means.operations.finish(plan.operationId, { state: 'done', complete: completeness.complete, returned: completeness.page.returned });
+    await means.recorder.outcome(
+      plan,
+      { kind: 'answered', envelope: result.envelope, bytes: result.dataJson.byteLength },
+      means.clock.monotonicMs() - started,
+    );
+    return result;
+  } catch (thrown) {
+    const error = withIds(PosternError.from(thrown), plan);
+    means.operations.finish(plan.operationId, { state: 'failed', error: { reason: error.reason, message: error.message } });
+    await means.recorder.outcome(plan, { kind: 'failed', error }, means.clock.monotonicMs() - started);
+    throw error;
+  }
+}
+
+async function intent(passed: Passed, means: Means): Promise<void> {
+  try {
+    await means.recorder.intent(passed);
+  } catch (cause) {
+    throw new PosternError('AUDIT_UNAVAILABLE', 'The record of this call cannot be kept, so nothing was sent.', { cause });
+  }
+}
+
+function read(plan: Plan, means: Means, context: CallContext): Promise<ReadAnswer> {
+  const { served, args } = plan;
+  const { action, revision, completeness } = served.contract;
+  return executeRead(
+    {
+      contract: served.contract,
+      args,
+      operationId: plan.operationId,
+      onePage: plan.onePage,
+      ...(plan.deadlineMs === undefined ? {} : { deadlineMs: plan.deadlineMs }),
+      ...(plan.resume === undefined ? {} : { resume: plan.resume }),
+    },
+    {
+      clock: means.clock,
+      signal: context.signal,
+      remote: (source) => served.remote(args, source),
+      seal: (walks, calls) =>
+        means.cursors.seal({ walks, calls }, { action, revision, argsDigest: plan.argsDigest }, completeness.cursor.ttlMs),
+      onProgress: (progress) => context.onProgress(progress),
+    },
+  );
+}
+
+function answered(plan: Plan, means: Means, answer: ReadAnswer): ExecuteResult {
+  const { folded } = answer;
+  if (folded.kind === 'error') throw failure(folded);
+  const { data: _data, ...envelope } = folded.envelope;
+  const { contract } = plan.served;
+  const claim = evidenceFor({
+    contract,
+    walks: answer.walks,
+    envelope: folded.envelope,
+    argsDigest: plan.argsDigest,
+    args: plan.args,
+    nowMs: means.clock.wallMs(),
+  });
+  return {
+    requestId: plan.requestId,
+    operationId: plan.operationId,
+    action: contract.action,
+    revision: contract.revision,
+    envelope,
+    dataJson: new TextEncoder().encode(answer.dataJson ?? '{}'),
+    ...(claim.kind === 'evidence' ? { evidence: means.evidence.seal(claim.claim) } : {}),
+  };
+}
+
+function failure(folded: Extract<Folded, { kind: 'error' }>): PosternError {
+  return new PosternError(folded.reason, folded.message, {
+    completeness: folded.completeness,
+    ...(folded.retryAfterMs === undefined ? {} : { retryAfterMs: folded.retryAfterMs }),
+  });
+}
+
+function withIds(error: PosternError, plan: Plan): PosternError {
+  return new PosternError(error.reason, error.message, {
+    cause: error.cause,
+    requestId: plan.requestId,
+    operationId: plan.operationId,
+    fields: error.fields,
+    details: error.details,
+    completeness: error.completeness,
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+  });
+}

@@ -1,0 +1,21 @@
+/**
+ * Who is told of a call before its first byte is sent and after its outcome is known. A recorder that throws stops
+ * the call: record before act, stop on doubt (design section 2.9).
+ */
+import type { Envelope } from '#core/completeness/envelope.ts';
+import type { PosternError } from '#core/error/postern-error.ts';
+import type { Passed } from './gate.ts';
+import type { Plan } from './plan.ts';
+
+export type CallEnd =
+  | { readonly kind: 'answered'; readonly envelope: Omit<Envelope, 'data'>; readonly bytes: number }
+  | { readonly kind: 'failed'; readonly error: PosternError };
+
+export interface Recorder {
+  /** MUST resolve before the first byte is sent. A rejection is answered AUDIT_UNAVAILABLE and nothing is sent. */
+  intent(passed: Passed): Promise<void> | void;
+  /** Told once for every call that had an intent. */
+  outcome(plan: Plan, end: CallEnd, durationMs: number): Promise<void> | void;
+  /** A call that ended before its intent: refused arguments, unknown actions. `action` only when it is one we serve. */
+  refused(call: { readonly requestId: string; readonly action?: string }, error: PosternError, durationMs: number): void;
+}

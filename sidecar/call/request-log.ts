@@ -1,0 +1,66 @@
+/**
+ * The recorder of a sidecar without an audit chain: one log line at the end of each call, and its numbers. It keeps
+ * no argument, no text of the remote and no id of an object.
+ */
+
+import type { PosternError } from '#core/error/postern-error.ts';
+import type { Log } from '#core/runtime/log.ts';
+import type { SidecarMetrics } from '#core/runtime/metrics.ts';
+import type { Passed } from './gate.ts';
+import type { Plan } from './plan.ts';
+import type { CallEnd, Recorder } from './recorder.ts';
+
+export class RequestLog implements Recorder {
+  readonly #log: Log;
+  readonly #metrics: SidecarMetrics;
+
+  constructor(log: Log, metrics: SidecarMetrics) {
+    this.#log = log.child({ component: 'call' });
+    this.#metrics = metrics;
+  }
+
+  intent({ plan }: Passed): void {
+    this.#log.debug('call starts', { request_id: plan.requestId, operation_id: plan.operationId, action: plan.served.contract.action });
+  }
+
+  outcome(plan: Plan, end: CallEnd, durationMs: number): void {
+    const { action } = plan.served.contract;
+    const ids = { request_id: plan.requestId, operation_id: plan.operationId, action, duration_ms: Math.round(durationMs) };
+    if (end.kind === 'failed') {
+      this.#metrics.callFailed(action, end.error.reason, durationMs);
+      this.#failed({ ...ids, reason: end.error.reason }, end.error);
+      return;
+    }
+    const { completeness, warnings, status } = end.envelope;
+    this.#metrics.callAnswered(action, end.envelope, durationMs);
+    this.#log.info('call answered', {
+      ...ids,
+      status,
+      complete: completeness.complete,
+      pages: completeness.page.walk.pages,
+      rows: completeness.page.returned,
+      bytes: end.bytes,
+      count: warnings.length,
+      ...(completeness.incomplete_reasons[0] === undefined ? {} : { reason: completeness.incomplete_reasons[0].code }),
+    });
+  }
+
+  refused(call: { readonly requestId: string; readonly action?: string }, error: PosternError, durationMs: number): void {
+    this.#metrics.callFailed(call.action ?? '', error.reason, durationMs);
+    this.#failed(
+      {
+        request_id: call.requestId,
+        ...(call.action === undefined ? {} : { action: call.action }),
+        reason: error.reason,
+        duration_ms: Math.round(durationMs),
+      },
+      error,
+    );
+  }
+
+  /** Faults of ours need a person; what a caller or a remote did wrong is news, not an alarm. */
+  #failed(fields: Parameters<Log['error']>[1], error: PosternError): void {
+    if (error.reason === 'INTERNAL') this.#log.error('call failed', fields, error);
+    else this.#log.info('call failed', fields);
+  }
+}

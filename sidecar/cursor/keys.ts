@@ -1,0 +1,87 @@
+/**
+ * The sidecar's own keys and its session name: 32 random bytes, current and previous, in a directory of mode 0700
+ * with files of mode 0600 (design section 10). With a state directory a restart keeps cursors and evidence; without
+ * one they end with the process.
+ */
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { createKeyRing, type KeyRing, SEALING_KEY_BYTES } from '#core/encoding/seal.ts';
+
+export interface SessionKeys {
+  /** Random and unguessable; part of what cursors and evidence are bound to. */
+  readonly session: string;
+  readonly ring: KeyRing;
+}
+
+const FILE = 'session.json';
+
+interface Kept {
+  readonly session: string;
+  readonly current: string;
+  readonly previous?: string;
+}
+
+export function ephemeralKeys(): SessionKeys {
+  return fromKept(fresh());
+}
+
+/** Reads the state, or makes it. Throws with the path when the directory cannot be used: a sidecar told to keep state must not run without. */
+export function keptKeys(directory: string): SessionKeys {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const path = join(directory, FILE);
+  const kept = readKept(path);
+  if (kept !== null) return fromKept(kept);
+  const made = fresh();
+  writeDurably(path, JSON.stringify(made));
+  return fromKept(made);
+}
+
+function readKept(path: string): Kept | null {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (fault) {
+    if (fault instanceof Error && 'code' in fault && fault.code === 'ENOENT') return null;
+    throw fault;
+  }
+  const value: unknown = JSON.parse(text);
+  if (isKept(value)) return value;
+  throw new Error(`${path} is not a session file of Postern; remove it to start a new session`);
+}
+
+function isKept(value: unknown): value is Kept {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'session' in value &&
+    typeof value.session === 'string' &&
+    'current' in value &&
+    typeof value.current === 'string'
+  );
+}
+
+function fresh(): Kept {
+  return { session: randomBytes(18).toString('base64url'), current: randomBytes(SEALING_KEY_BYTES).toString('base64') };
+}
+
+function fromKept(kept: Kept): SessionKeys {
+  const current = Buffer.from(kept.current, 'base64');
+  return {
+    session: kept.session,
+    ring: kept.previous === undefined ? createKeyRing(current) : createKeyRing(current, Buffer.from(kept.previous, 'base64')),
+  };
+}
+
+/** Written aside, synced, renamed: a crash leaves the old file or the new one, never half of one. */
+function writeDurably(path: string, text: string): void {
+  const aside = `${path}.new`;
+  const fd = openSync(aside, 'w', 0o600);
+  try {
+    writeSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(aside, path);
+}

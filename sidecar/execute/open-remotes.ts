@@ -1,0 +1,122 @@
+/**
+ * From a compiled contract and its bindings to the remotes of its calls. What can be made once is made here: credentials, the transport of each destination; a call makes only what depends on its arguments.
+ */
+
+import type { Clock } from '#core/bounds/clock.ts';
+import type { CompiledContract, HttpTarget, JsonValue, SourceRules, Template } from '#core/contract/compiled.ts';
+import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
+import { composedText, literalText } from '#core/contract/template-text.ts';
+import { PosternError } from '#core/error/postern-error.ts';
+import { BindingCredential } from '#sidecar/credential/attach.ts';
+import type { CredentialStore } from '#sidecar/credential/store.ts';
+import type { Destinations } from './http/destinations.ts';
+import type { Transport } from './http/transport.ts';
+import { HttpRemote } from './http-remote.ts';
+import type { Remote } from './remote.ts';
+
+export interface RemotesMeans {
+  readonly store: CredentialStore;
+  readonly destinations: Destinations;
+  readonly clock: Clock;
+  /** The arguments of a call hold a credential of this binding (failure case LEAK-22). */
+  onAnomaly(binding: string): void;
+}
+
+/** The remote of one call; `source` only where the contract has sources. Throws PosternError. */
+export type OpenRemote = (args: Readonly<Record<string, JsonValue>>, source: SourceRules | undefined) => Remote;
+
+/** Bindings and their credentials, shared by all contracts of a bundle. */
+export class Remotes {
+  readonly #means: RemotesMeans;
+  readonly #bindings: ReadonlyMap<string, CompiledBinding>;
+  readonly #credentials = new Map<string, BindingCredential>();
+  readonly #transports = new Map<string, Transport>();
+
+  constructor(bindings: readonly CompiledBinding[], means: RemotesMeans) {
+    this.#means = means;
+    this.#bindings = new Map(bindings.map((binding) => [keyOf(binding.namespace, binding.name), binding]));
+  }
+
+  of(contract: CompiledContract, target: HttpTarget): OpenRemote {
+    const { clock } = this.#means;
+    return (args, source) => {
+      const name = source?.credential ?? credentialName(target.credential, contract, args);
+      const binding = this.#bindings.get(keyOf(contract.namespace, name));
+      if (binding === undefined) throw new PosternError('CONTRACT_NOT_READY', `The credential binding ${name} is not here yet.`);
+      const origin = source?.origin;
+      return new HttpRemote(
+        {
+          rules: contract.result,
+          credential: this.#credential(binding),
+          transport: this.#transport(binding, origin ?? target.request.origin),
+          clock,
+          ...(origin === undefined ? {} : { origin }),
+          repeatable: contract.effect === 'Read',
+          onAnomaly: () => this.#means.onAnomaly(name),
+        },
+        args,
+      );
+    };
+  }
+
+  #credential(binding: CompiledBinding): BindingCredential {
+    const key = keyOf(binding.namespace, binding.name);
+    let credential = this.#credentials.get(key);
+    if (credential === undefined) {
+      const { store, clock } = this.#means;
+      credential = new BindingCredential(binding, {
+        store,
+        clock,
+        sendTokenRequest: (request, options) => this.#transport(binding, request.origin).send(request, options),
+      });
+      this.#credentials.set(key, credential);
+    }
+    return credential;
+  }
+
+  /** One transport per binding and origin: the transport is the pool, and pools are never shared between credentials. */
+  #transport(binding: CompiledBinding, origin: string): Transport {
+    const credential = keyOf(binding.namespace, binding.name);
+    const key = `${credential} ${origin}`;
+    let transport = this.#transports.get(key);
+    if (transport === undefined) {
+      const destination = binding.spec.destinations.find((each) => each.origin === origin);
+      if (destination === undefined)
+        throw new PosternError('EGRESS_DENIED', 'The request leaves the places its credential may go to; nothing was sent.');
+      const { store, destinations } = this.#means;
+      const { ca, addresses } = destination;
+      transport = destinations.transport({
+        origin,
+        credential,
+        ...(addresses === undefined ? {} : { addresses }),
+        ...(ca === undefined ? {} : { ca: () => store.read(binding.spec.secret.name, ca.key, 'public').reveal() }),
+      });
+      this.#transports.set(key, transport);
+    }
+    return transport;
+  }
+}
+
+function keyOf(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}
+
+/** A literal, or a `resolve` slot all of whose values the compiler saw to be names in `credentials`. */
+function credentialName(template: Template, contract: CompiledContract, args: Readonly<Record<string, JsonValue>>): string {
+  const name =
+    literalText(template) ??
+    composedText(template, {
+      args,
+      resolve: contract.resolve,
+      constants: contract.constants,
+      next: {},
+      open: {},
+      source: {},
+      limits: {},
+      budget: {},
+      operation: {},
+    });
+  if (name === undefined || !contract.credentials.includes(name))
+    throw new PosternError('INTERNAL', 'The credential of this call is none of the contract.');
+  return name;
+}

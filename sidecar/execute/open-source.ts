@@ -1,0 +1,72 @@
+/**
+ * Before the first page: the request that opens a snapshot handle or starts a job (`http.open`), and the walk that
+ * begins with its values. Without `open` the walk simply begins.
+ */
+
+import type { Exchange, Reply } from '#core/completeness/exchange.ts';
+import { readPath } from '#core/completeness/path.ts';
+import { type SourceWalk, startWalk, stopWalk, takePage } from '#core/completeness/walk.ts';
+import type { JsonValue } from '#core/contract/compiled.ts';
+import { initialNext } from '#core/contract/initial-next.ts';
+import { RowText } from './row-text.ts';
+import type { SourceRun, Walked } from './source-walk.ts';
+
+export type Opened = { readonly kind: 'opened'; readonly walk: SourceWalk } | { readonly kind: 'failed'; readonly walked: Walked };
+
+/** Throws PosternError for what could not be asked at all. */
+export async function openSource(run: SourceRun, source: string): Promise<Opened> {
+  const { open } = run.target;
+  if (open === undefined) return { kind: 'opened', walk: begin(run, source, {}) };
+  const stop = run.budget.stop();
+  const unopened = begin(run, source, {});
+  if (stop !== null) return failed(stopWalk(context(run), unopened, stop));
+  const exchange = await run.remote.ask(
+    open,
+    { ...run.values, next: {}, open: {}, budget: { millis: Math.max(1, Math.floor(run.budget.timeLeftMs)) } },
+    {
+      signal: run.signal,
+      bodyBytesMax: run.budget.bytesLeft,
+    },
+  );
+  if (exchange.reply.kind === 'noReply' && run.signal.aborted) {
+    const ended = run.budget.timeLeftMs <= 0 ? run.budget.timeStop() : ({ limit: 'cancelled' } as const);
+    return failed(stopWalk(context(run), unopened, ended));
+  }
+  const values = openValues(exchange.reply.kind === 'reply' ? exchange.reply : undefined, open.values);
+  if (values !== null) return { kind: 'opened', walk: begin(run, source, values) };
+  return failed(takePage(context(run), unopened, withoutValues(exchange)).walk);
+}
+
+function begin(run: SourceRun, source: string, open: Readonly<Record<string, JsonValue>>): SourceWalk {
+  const next = initialNext(run.contract.completeness.paging, { ...run.values, open, next: {}, budget: {} });
+  return startWalk(run.contract, source, open, next);
+}
+
+function openValues(
+  reply: Reply | undefined,
+  wanted: readonly { name: string; path: Parameters<typeof readPath>[1] }[],
+): Record<string, JsonValue> | null {
+  if (reply === undefined || reply.status < 200 || reply.status > 299 || reply.fault !== undefined || reply.body === undefined) return null;
+  const values: Record<string, JsonValue> = Object.create(null);
+  for (const { name, path } of wanted) {
+    const reading = readPath(reply.body, path);
+    if (reading.kind !== 'value') return null;
+    values[name] = reading.value;
+  }
+  return values;
+}
+
+/** A good status without the promised value is not an answer of this contract: judged as one that cannot be decoded. */
+function withoutValues(exchange: Exchange): Exchange {
+  const { reply } = exchange;
+  if (reply.kind === 'noReply' || reply.fault !== undefined || reply.status < 200 || reply.status > 299) return exchange;
+  return { sent: exchange.sent, reply: { ...reply, fault: 'undecodable' } };
+}
+
+function context(run: SourceRun) {
+  return { contract: run.contract, args: run.args, nowMs: run.clock.wallMs() };
+}
+
+function failed(walk: SourceWalk): Opened {
+  return { kind: 'failed', walked: { walk, rows: new RowText() } };
+}

@@ -1,0 +1,135 @@
+/**
+ * The walk over one source: ask, judge, collect, until the remote says it is all or a limit of ours is met.
+ * Every judgement is the pure engine's; here are only the waits, the budget and the order of things.
+ */
+
+import type { Clock } from '#core/bounds/clock.ts';
+import type { Exchange } from '#core/completeness/exchange.ts';
+import {
+  holdBack,
+  type OwnStop,
+  type Row,
+  type SourceWalk,
+  type Step,
+  stopWalk,
+  takePage,
+  type WalkContext,
+} from '#core/completeness/walk.ts';
+import type { CompiledContract, HttpTarget } from '#core/contract/compiled.ts';
+import type { SlotValues } from '#core/contract/slot-value.ts';
+import type { Budget } from './budget.ts';
+import type { Remote } from './remote.ts';
+import { fitRows, RowText } from './row-text.ts';
+
+export interface SourceRun {
+  readonly contract: CompiledContract;
+  readonly target: HttpTarget;
+  readonly args: WalkContext['args'];
+  readonly values: Omit<SlotValues, 'next' | 'open' | 'budget'>;
+  readonly remote: Remote;
+  readonly budget: Budget;
+  readonly clock: Clock;
+  readonly onePage: boolean;
+  /** Aborted by the caller or at the deadline. */
+  readonly signal: AbortSignal;
+  onPage(pages: number, items: number): void;
+  onWait(ms: number): void;
+}
+
+export interface Walked {
+  readonly walk: SourceWalk;
+  readonly rows: RowText;
+}
+
+/** Walks from where `start` stands. Throws PosternError only for what could not be asked at all. */
+export async function walkSource(run: SourceRun, start: SourceWalk): Promise<Walked> {
+  const rows = new RowText();
+  let turn: Turn = { walk: start, goesOn: !start.done };
+  while (turn.goesOn) turn = await takeTurn(run, turn.walk, rows);
+  return { walk: turn.walk, rows };
+}
+
+interface Turn {
+  readonly walk: SourceWalk;
+  readonly goesOn: boolean;
+}
+
+/** One request, its judgement, its rows, and the wait before the next. */
+async function takeTurn(run: SourceRun, before: SourceWalk, rows: RowText): Promise<Turn> {
+  const stopped = (walk: SourceWalk, stop: OwnStop): Turn => ({ walk: stopWalk(context(run), walk, stop), goesOn: false });
+  const limit = run.budget.stop();
+  if (limit !== null) return stopped(before, limit);
+  const exchange = await ask(run, before);
+  if (isStop(exchange)) return stopped(before, exchange);
+  const taken = takePage(context(run), before, exchange);
+  // A poll or a wait asks the same page again: only what moves the walk counts against `limits.pages`.
+  if (taken.step.kind === 'page' || taken.step.kind === 'stop') run.budget.askedPage();
+  const cut = collect(run, rows, taken.rows, exchange);
+  if (cut !== null) return stopped(holdBack(before, taken.walk, cut.kept), cut.stop);
+  const next = await rest(run, taken.step);
+  if (next === 'stop') return { walk: taken.walk, goesOn: false };
+  if (next === 'go on') {
+    // Not for the last page: its answer follows at once, and most walks have one page.
+    run.onPage(run.budget.pages, run.budget.items);
+    return { walk: taken.walk, goesOn: !taken.walk.done };
+  }
+  // The job is not finished and our time is: what it has found so far is worth giving.
+  if (taken.step.kind === 'poll') collect(run, rows, taken.step.rows, exchange);
+  return stopped(taken.walk, next);
+}
+
+function context(run: SourceRun): WalkContext {
+  return { contract: run.contract, args: run.args, nowMs: run.clock.wallMs() };
+}
+
+async function ask(run: SourceRun, walk: SourceWalk): Promise<Exchange | OwnStop> {
+  const template = walk.pages > 0 && run.target.next !== undefined ? run.target.next : run.target.request;
+  const values: SlotValues = {
+    ...run.values,
+    next: walk.next,
+    open: walk.open,
+    budget: { millis: Math.max(1, Math.floor(run.budget.timeLeftMs)) },
+  };
+  const exchange = await run.remote.ask(template, values, {
+    signal: run.signal,
+    bodyBytesMax: run.budget.bytesLeft,
+    ...(walk.follow === undefined ? {} : { follow: walk.follow }),
+  });
+  // Our own deadline cut the request: that is our limit, not a fault of the remote.
+  if (exchange.reply.kind === 'noReply' && run.signal.aborted)
+    return run.budget.timeLeftMs <= 0 ? run.budget.timeStop() : { limit: 'cancelled' };
+  return exchange;
+}
+
+function isStop(value: Exchange | OwnStop): value is OwnStop {
+  return 'limit' in value;
+}
+
+/** Adds the page's rows; when they do not all fit, says how many did and which limit cut them. */
+function collect(run: SourceRun, into: RowText, rows: readonly Row[], exchange: Exchange): { kept: number; stop: OwnStop } | null {
+  const allowed = run.budget.itemsThatFit(rows.length);
+  const fitting = fitRows(allowed === rows.length ? rows : rows.slice(0, allowed), run.budget.answerBytesLeft);
+  into.add(fitting.kept, fitting.text);
+  const bytes = exchange.reply.kind === 'reply' ? exchange.reply.bytes : 0;
+  run.budget.took({ items: fitting.kept.length, bytes, answerBytes: fitting.bytes });
+  if (fitting.kept.length === rows.length) return null;
+  const stop: OwnStop = fitting.kept.length === allowed ? { limit: 'items', value: run.budget.itemsLimit } : run.budget.messageStop();
+  return { kept: fitting.kept.length, stop };
+}
+
+/** What comes after a page: another, the end, or a wait that may not fit. */
+async function rest(run: SourceRun, step: Step): Promise<'go on' | 'stop' | OwnStop> {
+  if (step.kind === 'stop') return 'stop';
+  if (step.kind === 'page') return run.onePage ? { limit: 'one_page' } : 'go on';
+  if (step.afterMs >= run.budget.timeLeftMs) return run.budget.timeStop();
+  run.onWait(step.afterMs);
+  const started = run.clock.monotonicMs();
+  try {
+    await run.clock.sleep(step.afterMs, run.signal);
+  } catch {
+    // Aborted while waiting; the budget says by which of the two.
+    return run.budget.timeLeftMs <= 0 ? run.budget.timeStop() : { limit: 'cancelled' };
+  }
+  run.budget.waited(run.clock.monotonicMs() - started);
+  return 'go on';
+}

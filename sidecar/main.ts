@@ -1,0 +1,96 @@
+/**
+ * Composition root of the sidecar: builds its parts, starts them, stops them in reverse. The gRPC port listens first;
+ * metrics and probes come after it, because their web framework costs more than the rest of the start.
+ */
+import { systemClock } from '#core/bounds/clock.ts';
+import { limits } from '#core/bounds/limits.ts';
+import type { ResourceObject } from '#core/contract/resource-object.ts';
+import { createSealer } from '#core/encoding/seal.ts';
+import { GrpcServer } from '#core/runtime/grpc-server.ts';
+import { addHealth, HealthState } from '#core/runtime/health.ts';
+import { disarm, runtimeFacts, runtimeProblems } from '#core/runtime/hostile-runtime.ts';
+import { createLog } from '#core/runtime/log.ts';
+import { SidecarMetrics } from '#core/runtime/metrics.ts';
+import { startProbes } from '#core/runtime/probes.ts';
+import { addReflection } from '#core/runtime/reflection.ts';
+import { ActionService } from '#proto/postern/v1/action_pb.ts';
+import { ActionCalls } from '#sidecar/call/action-calls.ts';
+import { EvidenceSealer } from '#sidecar/call/evidence.ts';
+import { RequestLog } from '#sidecar/call/request-log.ts';
+import { compileBundle } from '#sidecar/compile-bundle.ts';
+import { CredentialStore } from '#sidecar/credential/store.ts';
+import { Cursors } from '#sidecar/cursor/cursor.ts';
+import { ephemeralKeys, keptKeys } from '#sidecar/cursor/keys.ts';
+import { Destinations } from '#sidecar/execute/http/destinations.ts';
+import { Operations } from '#sidecar/journal/operations.ts';
+import { actionService } from '#sidecar/serve/action-service.ts';
+import type { SidecarSettings } from '#sidecar/settings.ts';
+import { StartRefused } from '#sidecar/start-refused.ts';
+
+export interface RunningSidecar {
+  readonly port: number;
+  readonly adminPort: number;
+  /** Takes no new calls, lets running ones end, then resolves. */
+  stop(): Promise<void>;
+}
+
+/** Throws StartRefused with every reason: a hostile runtime, contracts with problems. */
+export async function startSidecar(objects: readonly ResourceObject[], settings: SidecarSettings): Promise<RunningSidecar> {
+  refuseHostileRuntime();
+  const clock = systemClock;
+  const log = createLog({ level: settings.logLevel });
+  const metrics = new SidecarMetrics(clock);
+  const destinations = new Destinations({ allowLoopback: settings.allowLoopback });
+  const { bundle, problems } = compileBundle(objects, {
+    store: new CredentialStore({ directory: settings.credentials, clock }),
+    destinations,
+    clock,
+    onAnomaly: (binding) => {
+      metrics.credentialGuessed();
+      log.warn('a caller sent a credential as an argument', { binding });
+    },
+  });
+  if (bundle === undefined) throw new StartRefused('the contracts have problems', problems);
+  for (const { contract } of bundle.actions()) metrics.declare(contract);
+  const keys = settings.state === undefined ? ephemeralKeys() : keptKeys(settings.state);
+  const calls = new ActionCalls(() => bundle, {
+    clock,
+    operations: new Operations(clock, limits.operationsKeptMax),
+    recorder: new RequestLog(log, metrics),
+    cursors: new Cursors(createSealer('cursor', keys.ring), keys.session, clock),
+    evidence: new EvidenceSealer(createSealer('evidence', keys.ring), keys.session),
+  });
+  const health = new HealthState();
+  const server = new GrpcServer({ onGuardEvent: (event) => metrics.streamRefused(event) });
+  server.add(ActionService, actionService(calls));
+  addHealth(server, health, [ActionService.typeName]);
+  addReflection(server, [ActionService]);
+  const port = await server.listen(settings.host, settings.port);
+  health.set(true);
+  const probes = await startProbes({
+    host: settings.adminHost,
+    port: settings.adminPort,
+    notReady: () => (health.serving ? [] : ['stopping']),
+    metrics: () => metrics.exposition(),
+  });
+  if (settings.allowLoopback) log.warn('loopback destinations are allowed, for development only');
+  log.info('serving', { address: `${settings.host}:${port}`, port: probes.port, count: bundle.actions().length });
+  return {
+    port,
+    adminPort: probes.port,
+    stop: async () => {
+      health.set(false);
+      await server.close(limits.drainMsMax);
+      destinations.close();
+      await probes.close();
+      log.info('stopped');
+      log.flush();
+    },
+  };
+}
+
+function refuseHostileRuntime(): void {
+  const found = runtimeProblems(runtimeFacts(process));
+  if (found.length > 0) throw new StartRefused(found.join('\n'), []);
+  disarm(process);
+}
