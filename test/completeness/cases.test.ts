@@ -68,7 +68,9 @@ describe('completeness cases', () => {
   });
 
   test('nothing in the program knows a case: no source reads a member `declared`', () => {
-    const reading = sources().filter((file) => /(?<!\.)\.declared\b|\[['"]declared['"]\]|completeness\.json/.test(readFileSync(file, 'utf8')));
+    const reading = sources().filter((file) =>
+      /(?<!\.)\.declared\b|\[['"]declared['"]\]|completeness\.json/.test(readFileSync(file, 'utf8')),
+    );
     assert.deepEqual(reading, []);
   });
 
