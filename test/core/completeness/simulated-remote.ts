@@ -5,7 +5,11 @@
 import type { JsonValue } from '#core/contract/compiled.ts';
 import type { Said } from './drive-walk.ts';
 
-export type Fault = 'busy' | 'limited' | 'denied' | 'expired' | 'cut' | 'html' | 'unframed' | 'shard' | 'refused';
+/**
+ * `shard`: a row is lost and the answer says so. `mute`: a row is lost and the place that says so is missing.
+ * `hidden`: a row is lost and only a total could tell. `unframed`: the last row is cut off and the rest still decodes.
+ */
+export type Fault = 'busy' | 'limited' | 'denied' | 'expired' | 'cut' | 'html' | 'unframed' | 'shard' | 'mute' | 'hidden' | 'refused';
 
 export interface Scenario {
   /** How the next page is named: by an opaque token, by an offset, by the key of the last row. */
@@ -98,27 +102,36 @@ export class SimulatedRemote {
   }
 
   #page(asked: JsonValue | undefined, ask: number, fault: Fault | undefined): Said {
-    const { style, sizes, flag, total, cap } = this.#scenario;
+    const { style, sizes, flag, total, cap, mutations } = this.#scenario;
     const version = this.#versionFor();
     const list = this.#ordered(version);
-    const visible = cap === undefined ? list : list.slice(0, cap);
+    // A reach is counted from the start of a list; seeking by key in a list that changes has no such place.
+    const reach = style === 'keyset' && mutations.length > 0 ? undefined : cap;
+    const visible = reach === undefined ? list : list.slice(0, reach);
     const from = this.#position(visible, asked);
     const size = Math.max(style === 'token' ? 0 : 1, sizes[ask % sizes.length] ?? 1);
     const page = visible.slice(from, from + size);
     const to = from + page.length;
     const more = to < visible.length;
-    const shown = fault === 'shard' && page.length > 0 ? page.slice(1) : page;
+    const shown = this.#shown(page, fault);
     return {
       ...(fault === 'unframed' ? { fault } : {}),
       body: {
         version: `v${version}`,
         items: shown.map(({ id }) => ({ id, name: `n${id}` })),
-        failed: fault === 'shard' ? 1 : 0,
+        ...(fault === 'mute' ? {} : { failed: fault === 'shard' ? 1 : 0 }),
         ...(style === 'token' ? this.#token(more, to, asked) : {}),
         ...(flag ? { more } : {}),
         ...(total ? { total: list.length } : {}),
       },
     };
+  }
+
+  #shown(page: readonly Item[], fault: Fault | undefined): readonly Item[] {
+    if (fault === 'unframed') return page.slice(0, -1);
+    // Without a total nothing on the wire tells, and no reader could know.
+    const loses = fault === 'shard' || fault === 'mute' || (fault === 'hidden' && this.#scenario.total);
+    return loses ? page.slice(1) : page;
   }
 
   #token(more: boolean, to: number, asked: JsonValue | undefined): Record<string, JsonValue> {
