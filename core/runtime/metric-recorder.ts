@@ -87,7 +87,7 @@ export class MetricRecorder {
 
   #observeProcess(): void {
     const startedMs = this.#options.wallMs();
-    const delay = monitorEventLoopDelay({ resolution: 20 });
+    const delay = monitorEventLoopDelay({ resolution: 100 });
     delay.enable();
     this.gauge('process_start_seconds', () => [[{}, startedMs / 1000]]);
     this.gauge('resident_memory_bytes', () => [[{}, process.memoryUsage.rss()]]);

@@ -76,6 +76,10 @@ export class StreamGuard {
     const timer = this.closeAfter(stream, limits.grpcRequestMsMax, 'request_too_slow');
     stream.once('end', () => clearTimeout(timer));
     stream.once('close', () => this.#streams.delete(id));
+    // An answer given before the request was whole is a refusal: the rest of the request is not wanted.
+    stream.once('finish', () => {
+      if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
+    });
     return true;
   }
 
