@@ -1,7 +1,7 @@
 /**
  * A real Kubernetes control plane for tests: etcd and kube-apiserver, no nodes, no controllers.
  * What controllers make in a cluster is absent: a new namespace has no `default` ServiceAccount, and
- * nothing collects garbage.
+ * nothing collects garbage. From `KUBEBUILDER_ASSETS` it needs Kubernetes 1.33 or newer (see featureGates).
  */
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Agent, request as httpRequest } from 'undici';
 import { programPath } from './build.ts';
 import { createAuthority, createSigningKey } from './certificates.ts';
-import { freePorts, loopback, startIn, type Workplace } from './process.ts';
+import { freePorts, loopback, startIn, type Workspace } from './process.ts';
 
 export interface KubeAnswer<Body> {
   readonly status: number;
@@ -74,7 +74,7 @@ interface Access {
 
 type Request = KubeApiserver['request'];
 
-async function startEtcd(place: Workplace, url: string): Promise<void> {
+async function startEtcd(place: Workspace, url: string): Promise<void> {
   await place.launch({
     program: await programPath('etcd'),
     args: [
@@ -95,7 +95,7 @@ async function startEtcd(place: Workplace, url: string): Promise<void> {
 }
 
 async function startApiserver(
-  place: Workplace,
+  place: Workspace,
   { etcdUrl, port, featureGates, flags = [] }: KubeApiserverOptions & { etcdUrl: string; port: number },
 ): Promise<Access> {
   const url = `https://${loopback}:${port}`;

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePorts, openWorkplace, startIn } from './process.ts';
+import { freePorts, openWorkspace, startIn } from './process.ts';
 
 // A test process in small: starts one endless program, tells its id and folder, and then hangs.
 const victim = `
-import { openWorkplace } from ${JSON.stringify(join(import.meta.dirname, 'process.ts'))};
-const place = await openWorkplace('victim');
+import { openWorkspace } from ${JSON.stringify(join(import.meta.dirname, 'process.ts'))};
+const place = await openWorkspace('victim');
 const stray = place.folder + '.stray';
 const args = ['-c', 'echo $$ > ' + stray + '; echo $$ > pid; exec sleep 600'];
 const { readFileSync } = await import('node:fs');
@@ -33,7 +33,7 @@ test('process: a program that ends before it is ready shows the end of its log, 
 });
 
 test('process: dispose ends the program and removes the folder', async () => {
-  const place = await openWorkplace('plain');
+  const place = await openWorkspace('plain');
   await place.launch({ program: 'sleep', args: ['600'], ready: async () => true });
   await place[Symbol.asyncDispose]();
   assert.equal(existsSync(place.folder), false);

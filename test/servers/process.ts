@@ -24,9 +24,11 @@ const probeTimeoutMs = 3_000;
 const pollMs = 50;
 const tailBytes = 6000;
 // Below the range from which the kernel takes ports of outgoing connections (32768 and up on Linux),
-// so that none of these takes a port between our look and the server's bind.
+// so that none of these takes a port between our look and the server's bind. Each test process looks
+// in a slice of its own, so that two of them never pick the same one at the same time.
 const firstPort = 12_000;
-const lastPort = 32_000;
+const portSlices = 50;
+const portsPerSlice = 400;
 
 // Each line is "+pid", "-pid" or a path. The folder goes twice: a killed server may still be writing.
 const janitorScript = `
@@ -53,7 +55,7 @@ export interface Launch {
 }
 
 /** The folder and the processes of one started server (which may be two programs). */
-export interface Workplace extends AsyncDisposable {
+export interface Workspace extends AsyncDisposable {
   readonly folder: string;
   /** Resolves once ready. Rejects with the end of the log when the program ends or stays unready. */
   launch(launch: Launch): Promise<void>;
@@ -61,7 +63,7 @@ export interface Workplace extends AsyncDisposable {
   logTail(): string;
 }
 
-export async function openWorkplace(label: string): Promise<Workplace> {
+export async function openWorkspace(label: string): Promise<Workspace> {
   const folder = await mkdtemp(join(tmpdir(), `postern-${label}-`));
   const janitor = startJanitor(folder);
   const children: ChildProcess[] = [];
@@ -96,8 +98,8 @@ export async function openWorkplace(label: string): Promise<Workplace> {
 }
 
 /** Runs `start`; when it throws, ends what it had started and says so in one error. */
-export async function startIn<T>(label: string, start: (place: Workplace) => Promise<T>): Promise<T> {
-  const place = await openWorkplace(label);
+export async function startIn<T>(label: string, start: (place: Workspace) => Promise<T>): Promise<T> {
+  const place = await openWorkspace(label);
   try {
     return await start(place);
   } catch (error) {
@@ -108,9 +110,10 @@ export async function startIn<T>(label: string, start: (place: Workplace) => Pro
 
 /** `count` different TCP ports that nobody listens on. */
 export async function freePorts(count: number): Promise<number[]> {
+  const slice = firstPort + (process.pid % portSlices) * portsPerSlice;
   const ports = new Set<number>();
   while (ports.size < count) {
-    const port = firstPort + Math.floor(Math.random() * (lastPort - firstPort));
+    const port = slice + Math.floor(Math.random() * portsPerSlice);
     if (await isFree(port)) ports.add(port);
   }
   return [...ports];
