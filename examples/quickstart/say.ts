@@ -27,7 +27,14 @@ export const say = {
     console.log(
       `    complete: ${completeness.complete}   consistency: ${completeness.scope.consistency}   absence: ${completeness.scope.absence}`,
     );
-    for (const reason of completeness.incomplete_reasons) console.log(`    why not:  ${reason.code} (${reason.origin}) ${reason.message}`);
+    for (const { code, origin, rule, limit = {}, message } of completeness.incomplete_reasons) {
+      const facts = [
+        origin,
+        ...(rule === undefined ? [] : [`rule ${rule}`]),
+        ...Object.entries(limit).map(([name, value]) => `${name} ${value}`),
+      ];
+      console.log(`    why not:  ${code} (${facts.join(', ')}): ${message}`);
+    }
     for (const warning of warnings)
       console.log(`    warning:  ${warning.code} ${warning.message} (owner ${warning.owner}, until ${warning.expires_at})`);
     for (const field of omitted_fields) console.log(`    omitted:  ${field.path} ${field.cause}`);

@@ -1,0 +1,176 @@
+/**
+ * Goal: what an agent gets over gRPC from a whole sidecar, walks and cursors above all. Method: a collection of known
+ * rows behind a real HTTP server; the answer is compared with the collection, not with the sidecar's own counts.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { AnswerDocument } from '#core/wire/answer-document.ts';
+import { type Stage, sendJson, startStage, startUpstream, type Upstream } from './stage.ts';
+
+const ROWS = 1000;
+const CONTRACTS = `
+apiVersion: postern.dev/v1alpha1
+kind: CredentialBinding
+metadata: {name: reader, namespace: flow}
+spec:
+  owner: flow
+  secret: {name: postern-flow}
+  contracts: [list-rows, list-wide-rows, list-few, short-lived]
+  destinations: [{origin: "UPSTREAM", transport: Plaintext, addresses: [127.0.0.1/32]}]
+  use: {bearer: {key: token}}
+---
+${listContract('list-rows', '/rows', 'limits: {pages: 100, items: 330, time: 20s, pageSize: 100}')}
+---
+${listContract('list-wide-rows', '/wide', 'limits: {pages: 100, items: 5000, bytes: 64Mi, time: 20s, pageSize: 100}')}
+---
+${listContract('list-few', '/rows', 'limits: {pages: 2, items: 5000, time: 20s, pageSize: 100}')}
+---
+${listContract('short-lived', '/rows', 'limits: {pages: 1, items: 5000, time: 20s, pageSize: 100}\n    cursor: {ttl: 1s}')}
+`;
+
+function listContract(name: string, path: string, more: string): string {
+  return `apiVersion: postern.dev/v1alpha1
+kind: ActionContract
+metadata: {name: ${name}, namespace: flow}
+spec:
+  action: ${name.replaceAll('-', '_')}
+  summary: List rows of $(args.group)
+  owner: flow
+  effect: Read
+  callers: [{serviceAccount: agent}]
+  credentials: [reader]
+  arguments: {type: object, additionalProperties: false, required: [group], properties: {group: {type: string, enum: [a, b]}}}
+  http:
+    credential: reader
+    method: GET
+    url: UPSTREAM${path}
+    query: {group: "$(args.group)", limit: "$(limits.pageSize)", after: "$(next.after)"}
+  result:
+    items: [/items]
+    as: rows
+    id: [/id]
+    order: {by: /id, direction: Ascending, compare: Number}
+    fields: [{name: id}, {name: text, presence: Optional}]
+  completeness:
+    paging: {next: [{name: after, from: [{body: /next}]}], end: {nextIs: [NullValue]}}
+    consistency: {mode: Keyset, because: rows are sorted by id}
+    ${more}
+    scope: {resource: rows, visibility: all, absence: Provable}`;
+}
+
+let upstream: Upstream;
+let stage: Stage;
+
+before(async () => {
+  upstream = await startUpstream(({ url }, response) => {
+    const start = Number(url.searchParams.get('after') ?? 0);
+    const end = Math.min(ROWS, start + Number(url.searchParams.get('limit')));
+    const items = [];
+    for (let id = start + 1; id <= end; id += 1)
+      items.push(url.pathname === '/wide' ? { id, text: 'w'.repeat(9000 + (id % 7) * 900) } : { id });
+    sendJson(response, 200, { items, next: end < ROWS ? end : null });
+  });
+  stage = await startStage({
+    contracts: CONTRACTS,
+    upstreamPort: upstream.port,
+    credentials: { 'postern-flow/token': 'flow-token-0123456789' },
+  });
+});
+after(async () => {
+  await stage[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+});
+
+function idsOf(answer: AnswerDocument): number[] {
+  const rows = answer.data.rows;
+  assert(Array.isArray(rows));
+  return rows.map((row) => Number((row as { id: number }).id));
+}
+
+async function walkAll(action: string): Promise<{ ids: number[]; answers: AnswerDocument[] }> {
+  const ids: number[] = [];
+  const answers: AnswerDocument[] = [];
+  let cursor: string | undefined;
+  do {
+    const answer = await stage.call(action, { group: 'a' }, cursor === undefined ? {} : { cursor });
+    ids.push(...idsOf(answer));
+    answers.push(answer);
+    const way = answer.completeness.continuation;
+    cursor = way.kind === 'next_cursor' ? way.cursor : undefined;
+    assert(answers.length < 50);
+  } while (cursor !== undefined);
+  return { ids, answers };
+}
+
+const EVERY_ID = Array.from({ length: ROWS }, (_, index) => index + 1);
+
+test('walk: an items limit that cuts a page in two loses and doubles no row', async () => {
+  const { ids, answers } = await walkAll('list_rows');
+  assert.deepEqual(ids, EVERY_ID);
+  assert.deepEqual(
+    answers.map((answer) => idsOf(answer).length),
+    [330, 330, 330, 10],
+  );
+  assert.deepEqual(
+    answers.map(({ completeness }) => completeness.complete),
+    [false, false, false, true],
+  );
+  assert.deepEqual(
+    answers[0]?.completeness.incomplete_reasons.map(({ code, limit }) => ({ code, limit: limit ?? {} })),
+    [
+      { code: 'RESULT_LIMIT_REACHED', limit: { items: 330 } },
+      { code: 'MORE_PAGES_AVAILABLE', limit: {} },
+    ],
+  );
+  assert.equal(answers.at(-1)?.completeness.page.walk.returned, ROWS);
+  assert.equal(answers.at(-1)?.completeness.page.walk.calls, 4);
+});
+
+test('walk: a result larger than one gRPC message ends in a cursor, and the walk is whole', async () => {
+  const { ids, answers } = await walkAll('list_wide_rows');
+  assert.deepEqual(ids, EVERY_ID);
+  assert(answers.length > 2);
+  assert(answers[0]?.completeness.incomplete_reasons.some(({ limit }) => limit !== undefined && 'message_bytes' in limit));
+  assert.equal(answers.at(-1)?.completeness.complete, true);
+});
+
+test('walk: complete speaks for the walk from its first page', async () => {
+  const { answers } = await walkAll('list_few');
+  assert.deepEqual(
+    answers.map(({ completeness }) => completeness.complete),
+    [false, false, false, false, true],
+  );
+  assert.notEqual(answers.at(-1)?.evidence, undefined);
+  assert(answers.slice(0, -1).every(({ evidence }) => evidence === undefined));
+});
+
+test('walk: one page asked for gives only MORE_PAGES_AVAILABLE', async () => {
+  const answer = await stage.call('list_few', { group: 'a' }, { onePage: true });
+  assert.deepEqual(
+    answer.completeness.incomplete_reasons.map(({ code }) => code),
+    ['MORE_PAGES_AVAILABLE'],
+  );
+  assert.equal(idsOf(answer).length, 100);
+});
+
+test('cursor: other arguments, another action, a changed letter are refused (APR-17)', async () => {
+  const way = (await stage.call('list_few', { group: 'a' })).completeness.continuation;
+  assert(way.kind === 'next_cursor');
+  const { cursor } = way;
+  const flipped = `${cursor.slice(0, 40)}${cursor[40] === 'A' ? 'B' : 'A'}${cursor.slice(41)}`;
+  const before = upstream.requests.length;
+  assert.equal((await stage.refused('list_few', { group: 'b' }, { cursor })).reason, 'CURSOR_INVALID');
+  assert.equal((await stage.refused('list_rows', { group: 'a' }, { cursor })).reason, 'CURSOR_INVALID');
+  assert.equal((await stage.refused('list_few', { group: 'a' }, { cursor: flipped })).reason, 'CURSOR_INVALID');
+  assert.equal(upstream.requests.length, before);
+});
+
+test('cursor: past its time it is expired, and nothing is asked', async () => {
+  const way = (await stage.call('short_lived', { group: 'a' })).completeness.continuation;
+  assert(way.kind === 'next_cursor');
+  await new Promise((resolve) => setTimeout(resolve, 1100));
+  const before = upstream.requests.length;
+  const error = await stage.refused('short_lived', { group: 'a' }, { cursor: way.cursor });
+  assert.equal(error.reason, 'CURSOR_EXPIRED');
+  assert.equal(upstream.requests.length, before);
+});
