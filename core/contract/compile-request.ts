@@ -55,6 +55,10 @@ function urlAt(draft: Draft, node: SpecNode, stage: Stage): { origin: string; se
   const parsed = parseOrigin(start);
   for (const fault of parsed.faults) node.problem(fault.code, fault.message, { cure: fault.cure });
   if (parsed.origin?.scheme === 'ssh') node.problem('url-scheme', 'An http target is not reached by ssh://.');
+  // A name can be made to point elsewhere, and nothing proves who answers (failure case HTTP-X1).
+  if (parsed.origin?.scheme === 'http' && parsed.origin.address === undefined) {
+    node.problem('url-plaintext', `${parsed.origin.text} would send the credential in clear to whoever answers for the name.`);
+  }
   if (!URL_TEXT.test(path))
     node.problem('url-character', 'The path has white space, a backslash, a control or a character outside of ASCII.');
   return { origin: parsed.origin?.text ?? '', segments: segmentsAt(draft, node, path, stage) };

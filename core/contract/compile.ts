@@ -52,13 +52,15 @@ export function compileContract(input: CompileInput): CompileResult {
   const grants = checkParts(draft, parts, input);
   const references = checkReferences(draft, parts.arguments, input.contracts);
   checkStructure('ActionContract', input.contract.spec, draft.report);
+  const best = bestOf(parts);
+  if (best === 'Partial') draft.spec.problem('best-partial', 'A rule that is always true makes every answer incomplete.');
   const problems = [...merged.report.problems, ...draft.report.problems];
   if (problems.some((problem) => problem.severity === 'error')) return { problems };
   const notReady = [...servedBy(parts), ...grants.notReady, ...references];
   const contract: CompiledContract = {
     ...parts,
     presets: merged.presets,
-    best: bestOf(parts),
+    best,
     revision: revisionOf(input.contract, draft, merged, grants),
     ...(notReady.length === 0 ? {} : { notReady: notReady.join(' ') }),
   };

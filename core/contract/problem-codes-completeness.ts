@@ -14,11 +14,6 @@ export const COMPLETENESS_CODES = {
     cure: 'List the fields, or write allFields with a because.',
   },
   'result-lines': { severity: 'error', what: 'lines belongs to the Lines decoder.', cure: 'Set decoder: Lines, or drop lines.' },
-  'result-order': {
-    severity: 'error',
-    what: 'An order is missing where it is checked, or has nothing to sort.',
-    cure: 'Write order: {by, direction, compare}.',
-  },
   'result-aggregate': {
     severity: 'error',
     what: 'An aggregate other than Count needs a path, and lists only.',

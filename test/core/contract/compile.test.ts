@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { compileContract } from '#core/contract/compile.ts';
+import type { JsonValue } from '#core/contract/compiled.ts';
+import { showProblem } from '#core/contract/report.ts';
+import type { ResourceObject } from '#core/contract/resource-object.ts';
+import { compiledSample, compileObject, compileSample, NOW_MS, objectsIn, sampleBinding, sampleContract, shown } from './sample-objects.ts';
+
+test('compile: the sample contract has no problem at all', () => {
+  const { contract, problems } = compileSample();
+  assert.deepEqual(problems.map(showProblem), []);
+  assert.equal(contract?.notReady, undefined);
+  assert.equal(contract?.best, 'Complete');
+});
+
+test('compile: the request is literal but for its slots, sorted by name', () => {
+  const { target } = compiledSample();
+  assert.ok(target.kind === 'http');
+  assert.equal(target.request.origin, 'https://api.example.com');
+  assert.deepEqual(
+    target.request.segments.map((segment) => segment.map((part) => (typeof part === 'string' ? part : part.text))),
+    [['v1'], ['shops'], ['$(resolve.shop.id)'], ['things']],
+  );
+  assert.deepEqual(
+    target.request.query.map(([name]) => name),
+    ['after', 'limit', 'since'],
+  );
+});
+
+test('compile: defaults are filled in', () => {
+  const contract = compiledSample();
+  assert.deepEqual(contract.completeness.limits, {
+    pages: 10,
+    items: 1000,
+    bytes: 8 * 1024 * 1024,
+    timeMs: 30_000,
+    pageSize: 100,
+    parallel: 4,
+  });
+  assert.deepEqual(contract.effects.approval, { mode: 'None' });
+  assert.equal(contract.completeness.onIncomplete, 'Return');
+  assert.deepEqual(contract.result.fields, [
+    { name: 'id', path: { text: '/id', steps: [{ kind: 'member', name: 'id' }] }, presence: 'Required' },
+    { name: 'title', path: { text: '/title', steps: [{ kind: 'member', name: 'title' }] }, presence: 'Optional' },
+  ]);
+});
+
+test('compile: a path ending in a slash, the root path and a spread keep their segments', () => {
+  const segmentsOf = (url: string) => {
+    const { target } = compiledSample({ 'http.url': url }, { bindings: [sampleBinding({ 'destinations.0.pathPrefixes': undefined })] });
+    assert.ok(target.kind === 'http');
+    return target.request.segments.map((segment) => segment.map((part) => (typeof part === 'string' ? part : part.text)).join('|'));
+  };
+  assert.deepEqual(segmentsOf('https://api.example.com/'), []);
+  assert.deepEqual(segmentsOf('https://api.example.com'), []);
+  assert.deepEqual(segmentsOf('https://api.example.com/a/'), ['a', '']);
+  assert.deepEqual(segmentsOf('https://api.example.com/a/$(args.code...)'), ['a', '$(args.code...)']);
+});
+
+test('compile: a compiled contract is frozen', () => {
+  const contract = compiledSample();
+  assert.ok(Object.isFrozen(contract) && Object.isFrozen(contract.target) && Object.isFrozen(contract.completeness.paging.next[0]));
+  assert.ok(Object.isFrozen(contract.resolve.shop?.north));
+});
+
+test('compile: all problems of a contract come at once, with file and line', () => {
+  const { problems } = compileSample({
+    'http.method': 'GRAB',
+    'result.fields': undefined,
+    'http.query.since': '$(args.sinse)',
+    completness: {},
+  });
+  assert.deepEqual(shown(problems).toSorted(), [
+    'field-unknown spec.completeness.notices[0].fields[0]',
+    'method-fixed spec.http.method',
+    'result-fields spec.result',
+    'slot-unknown-name spec.http.query.since',
+    'unknown-field spec.completness',
+  ]);
+  const [slot] = problems.filter(({ code }) => code === 'slot-unknown-name');
+  assert.equal(slot?.nearest, 'since');
+  assert.equal(slot?.object.file, 'list-things.yaml');
+  assert.ok((slot?.object.line ?? 0) > 20);
+  assert.match(
+    showProblem(slot as NonNullable<typeof slot>),
+    /^list-things\.yaml:\d+: error: ActionContract\/list-things spec\.http\.query\.since: .*Did you mean "since"\?/,
+  );
+});
+
+test('compile: a binding or a read that is not there yet makes the contract not ready, and no error', () => {
+  const { contract, problems } = compileSample({}, { bindings: [] });
+  assert.deepEqual(problems, []);
+  assert.equal(contract?.notReady, 'The binding api-reader is not there.');
+});
+
+test('compile: a binding of another namespace is not there', () => {
+  const { contract } = compileSample({}, { bindings: [{ ...sampleBinding(), namespace: 'other' }] });
+  assert.match(contract?.notReady ?? '', /not there/);
+});
+
+test('compile: a suspended binding makes the contract not ready', () => {
+  const { contract } = compileSample({}, { bindings: [sampleBinding({ suspended: { because: 'leaked' } })] });
+  assert.match(contract?.notReady ?? '', /suspended/);
+});
+
+test('compile: a credential per label must each be listed and cover its own paths', () => {
+  const changes = {
+    credentials: ['api-reader', 'api-south'],
+    'http.credential': '$(resolve.shop.credential)',
+    'resolve.shop.north.credential': 'api-reader',
+    'resolve.shop.south.credential': 'api-south',
+  };
+  const north = sampleBinding({ 'destinations.0.pathPrefixes': ['/v1/shops/n1/'] });
+  const south: ResourceObject = { ...sampleBinding({ 'destinations.0.pathPrefixes': ['/v1/shops/s1/'] }), name: 'api-south' };
+  assert.deepEqual(shown(compileSample(changes, { bindings: [north, south] }).problems), []);
+  const swapped = compileSample({ ...changes, 'resolve.shop.north.id': 's1', 'resolve.shop.south.id': 'n1' }, { bindings: [north, south] });
+  assert.deepEqual(shown(swapped.problems), ['binding-destination spec.http.url']);
+});
+
+test('compile: a change of binding, preset or contract changes the revision; the order of keys does not', () => {
+  const { revision } = compiledSample();
+  assert.match(revision, /^sha256:[0-9a-f]{64}$/);
+  assert.equal(compiledSample().revision, revision);
+  assert.notEqual(compiledSample({}, { bindings: [sampleBinding({ 'use.bearer.key': 'other' })] }).revision, revision);
+  assert.notEqual(compiledSample({ summary: 'List all things of $(args.shop)' }).revision, revision);
+  const original = sampleContract();
+  fc.assert(
+    fc.property(fc.infiniteStream(fc.nat()), (stream) => {
+      const shuffled = { ...original, spec: shuffle(original.spec, () => stream.next().value ?? 0) as ResourceObject['spec'] };
+      const result = compileObject(shuffled);
+      assert.equal(result.contract?.revision, revision);
+      assert.equal(JSON.stringify(result.contract?.target), JSON.stringify(compiledSample().target));
+    }),
+    { numRuns: 25 },
+  );
+});
+
+/** The same value with the members of every map in another order. */
+function shuffle(value: JsonValue, next: () => number): JsonValue {
+  if (Array.isArray(value)) return value.map((item) => shuffle(item, next));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, held]) => [next(), name, shuffle(held, next)] as const);
+  return Object.fromEntries(entries.toSorted(([a], [b]) => a - b).map(([, name, held]) => [name, held]));
+}
+
+test('compile: all twenty examples compile, and only effects, SSH and credentials not served are not ready', () => {
+  const objects = objectsIn('examples/contracts');
+  const contracts = objects.filter(({ kind }) => kind === 'ActionContract');
+  assert.equal(contracts.length, 20);
+  const bindings = objects.filter(({ kind }) => kind === 'CredentialBinding');
+  const presets = objectsIn('presets').filter(({ kind }) => kind === 'ContractPreset');
+  const notServed: string[] = [];
+  for (const contract of contracts) {
+    const result = compileContract({ contract, bindings, presets, contracts, nowMs: Date.parse('2026-11-30T00:00:00Z') });
+    assert.deepEqual(result.problems.map(showProblem), []);
+    if (/HTTP reads only/.test(result.contract?.notReady ?? '')) notServed.push(contract.name);
+  }
+  assert.deepEqual(notServed.toSorted(), [
+    'archive-projects',
+    'deploy-service',
+    'refund-payment',
+    'restart-service',
+    'scale-deployment',
+    'tail-release-log',
+  ]);
+});
+
+test('compile: no message of the compiler repeats a password written into a URL', () => {
+  const { problems } = compileSample({ 'http.url': 'https://user:hunter2@api.example.com/v1' });
+  assert.deepEqual(
+    shown(problems).filter((each) => each.startsWith('url')),
+    ['url-userinfo spec.http.url'],
+  );
+  assert.doesNotMatch(JSON.stringify(problems), /hunter2/);
+});
+
+test('compile: whatever a contract holds, the compiler answers with problems and does not throw', () => {
+  const paths = [
+    'arguments',
+    'resolve',
+    'http',
+    'http.url',
+    'http.query',
+    'http.body',
+    'result',
+    'result.fields',
+    'completeness',
+    'completeness.paging',
+    'completeness.paging.next',
+    'completeness.signals',
+    'completeness.sources',
+    'warnings',
+    'evidence',
+    'idempotency',
+    'approval',
+    'callers',
+    'completeness.preset',
+    'completeness.without',
+  ];
+  fc.assert(
+    fc.property(fc.constantFrom(...paths), fc.jsonValue({ maxDepth: 3 }), (path, value) => {
+      const { problems } = compileSample({ [path]: value as JsonValue });
+      for (const problem of problems) assert.ok(problem.cure !== '' && problem.message !== '');
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('compile: warnings are measured against the injected clock', () => {
+  const contract = sampleContract();
+  const at = (now: string) =>
+    shown(compileContract({ contract, bindings: [sampleBinding()], presets: [], contracts: [], nowMs: Date.parse(now) }).problems);
+  assert.deepEqual(at('2026-06-30T23:59:59Z'), []);
+  assert.deepEqual(at('2026-07-01T00:00:00Z'), ['warning-expired spec.warnings[0].expires']);
+  assert.equal(NOW_MS, Date.parse('2026-01-01T00:00:00Z'));
+});
