@@ -7,6 +7,7 @@
  */
 import { connect } from 'node:net';
 import { systemClock } from '#core/bounds/clock.ts';
+import { isObject } from '#core/completeness/path.ts';
 import { checkArguments } from '#core/contract/arguments.ts';
 import { assemble } from '#core/contract/assemble.ts';
 import type { CompiledContract, JsonValue, RequestTemplate } from '#core/contract/compiled.ts';
@@ -15,9 +16,8 @@ import { describeSchema } from '#core/contract/schema.ts';
 import type { SlotValues } from '#core/contract/slot-value.ts';
 import { composedText } from '#core/contract/template-text.ts';
 import { parseStrictJson } from '#core/encoding/strict-json.ts';
-import type { BindingCredential } from '#sidecar/credential/attach.ts';
 import { HttpClient } from '#sidecar/execute/http/client.ts';
-import { canaryCredential } from './canary-credential.ts';
+import { CANARY_SECRET, canaryCredential } from './canary-credential.ts';
 import { attackedSlots, type EscapeCase, escapeCases, requestTemplates } from './escape-cases.ts';
 import { type Attach, type EscapeRange, fireShot, type ShotResult } from './escape-shot.ts';
 import type { Escape } from './judge-wire.ts';
@@ -58,7 +58,7 @@ export interface EscapeOptions {
   readonly base?: JsonValue;
   readonly runs: number;
   readonly seed: number;
-  /** By name; the contract's own. Its secret is a canary, its place and its destinations are real. */
+  /** Their place on the request and their destinations are real, the secret is a canary; one that is not served has a stand-in. */
   readonly bindings: readonly CompiledBinding[];
   /** Only for checking this tool: production's are the defaults. */
   readonly assemble?: typeof assemble;
@@ -141,32 +141,50 @@ function slotValues(contract: CompiledContract, args: Readonly<Record<string, Js
     },
     budget: { millis: limits.timeMs },
     operation: { id: 'op_escape00000000000000000000' },
-    ...(contract.effects.forEach === undefined ? {} : { each: 'word' }),
+    ...eachOf(contract, args),
   };
+}
+
+/** The first element of the list that `forEach` runs over. */
+function eachOf({ effects }: CompiledContract, args: Readonly<Record<string, JsonValue>>): { readonly each?: JsonValue } {
+  const argument = isObject(effects.forEach) ? effects.forEach.argument : undefined;
+  const list = typeof argument === 'string' ? args[argument.replace(/^\//, '')] : undefined;
+  return Array.isArray(list) && list.length > 0 ? { each: list[0] as JsonValue } : {};
 }
 
 /** One credential object a binding, as production keeps them. */
 class Credentials {
   readonly #bindings: readonly CompiledBinding[];
-  readonly #made = new Map<string, BindingCredential>();
+  readonly #made = new Map<string, Attach>();
 
   constructor(bindings: readonly CompiledBinding[]) {
     this.#bindings = bindings;
   }
 
   attach(name: string): Attach {
-    const credential = this.#made.get(name) ?? this.#make(name);
-    return (request, signal) => credential.attach(request, signal);
+    const known = this.#made.get(name);
+    if (known !== undefined) return known;
+    const made = this.#make(name);
+    this.#made.set(name, made);
+    return made;
   }
 
-  #make(name: string): BindingCredential {
+  #make(name: string): Attach {
     const binding = this.#bindings.find((one) => one.name === name);
-    if (binding === undefined) throw new TypeError(`the compiled contract uses the binding ${name}, which was not given`);
+    // A contract may wait for its binding, and for its kind of credential: its slots can be fired at all the same.
+    if (binding === undefined || !isServed(binding)) return standIn;
     const credential = canaryCredential(binding, systemClock);
-    this.#made.set(name, credential);
-    return credential;
+    return (request, signal) => credential.attach(request, signal);
   }
 }
+
+function isServed({ spec: { use } }: CompiledBinding): boolean {
+  return SERVED.some((kind) => use[kind] !== undefined);
+}
+
+const SERVED = ['bearer', 'header', 'basic', 'awsSigV4', 'oauth2ClientCredentials'] as const;
+
+const standIn: Attach = (request) => ({ ...request, headers: [...request.headers, ['authorization', `Bearer ${CANARY_SECRET}`]] });
 
 class Tally {
   readonly #contract: string;
