@@ -1,0 +1,232 @@
+/**
+ * Goal: the edges of one call - refused, cancelled, late, locked, suspended. Method: a whole sidecar and an upstream that
+ * counts what reaches it; "nothing was sent" is read off the upstream.
+ */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Stage, sendJson, startStage, startUpstream, type Upstream } from './stage.ts';
+
+const TOKEN = 'first-token-0123456789';
+const CONTRACTS = `
+apiVersion: postern.dev/v1alpha1
+kind: CredentialBinding
+metadata: {name: reader, namespace: flow}
+spec:
+  owner: flow
+  secret: {name: postern-flow}
+  contracts: [get-item, slow-list, drop-item, paused]
+  destinations: [{origin: "UPSTREAM", transport: Plaintext, addresses: [127.0.0.1/32]}]
+  use: {bearer: {key: token}}
+---
+apiVersion: postern.dev/v1alpha1
+kind: ActionContract
+metadata: {name: get-item, namespace: flow}
+spec:
+  action: get_item
+  summary: Read item $(args.id)
+  owner: flow
+  effect: Read
+  callers: [{serviceAccount: agent}]
+  credentials: [reader]
+  arguments: {type: object, additionalProperties: false, required: [id], properties: {id: {type: string, pattern: "^[a-z0-9-]{1,20}$", maxLength: 20}}}
+  http: {credential: reader, method: GET, url: "UPSTREAM/items/$(args.id)"}
+  result: {object: /, as: item, fields: [{name: id}, {name: secret_price, presence: Restricted}]}
+  completeness: {scope: {resource: one item, visibility: all, absence: Never}, limits: {time: 5s}}
+---
+apiVersion: postern.dev/v1alpha1
+kind: ActionContract
+metadata: {name: slow-list, namespace: flow}
+spec:
+  action: slow_list
+  summary: List slowly
+  owner: flow
+  effect: Read
+  callers: [{serviceAccount: agent}]
+  credentials: [reader]
+  arguments: {type: object, additionalProperties: false, properties: {}}
+  http: {credential: reader, method: GET, url: "UPSTREAM/slow", query: {after: "$(next.after)"}}
+  result: {items: [/items], as: rows, id: [/id], order: {by: /id, direction: Ascending, compare: Number}, fields: [{name: id}]}
+  completeness:
+    paging: {next: [{name: after, from: [{body: /next}]}], end: {nextIs: [NullValue]}}
+    consistency: {mode: Keyset, because: sorted by id}
+    limits: {pages: 10, items: 100, time: 20s}
+    scope: {resource: rows, visibility: all, absence: Provable}
+---
+apiVersion: postern.dev/v1alpha1
+kind: ActionContract
+metadata: {name: paused, namespace: flow}
+spec:
+  action: paused
+  summary: Read what is paused
+  owner: flow
+  effect: Read
+  suspended: {because: the owner is investigating}
+  callers: [{serviceAccount: agent}]
+  credentials: [reader]
+  arguments: {type: object, additionalProperties: false, properties: {}}
+  http: {credential: reader, method: GET, url: "UPSTREAM/items/x"}
+  result: {object: /, as: item, fields: [{name: id}]}
+  completeness: {scope: {resource: one item, visibility: all, absence: Never}}
+---
+apiVersion: postern.dev/v1alpha1
+kind: ActionContract
+metadata: {name: drop-item, namespace: flow}
+spec:
+  action: drop_item
+  summary: Drop item $(args.id)
+  owner: flow
+  effect: Destructive
+  callers: [{serviceAccount: agent}]
+  credentials: [reader]
+  arguments: {type: object, additionalProperties: false, required: [id, reason], properties: {id: {type: string, pattern: "^[a-z0-9-]{1,20}$", maxLength: 20}, reason: {type: string, maxLength: 100}}}
+  http: {credential: reader, method: DELETE, url: "UPSTREAM/items/$(args.id)"}
+  result: {object: /, as: item, fields: [{name: id}]}
+  approval: {mode: EachCall, reason: /reason}
+`;
+
+let upstream: Upstream;
+let stage: Stage;
+const held: ServerResponse[] = [];
+
+before(async () => {
+  upstream = await startUpstream(({ url }, response) => {
+    if (url.pathname === '/slow' && url.searchParams.has('after')) held.push(response);
+    else if (url.pathname === '/slow') sendJson(response, 200, { items: [{ id: 1 }, { id: 2 }], next: 2 });
+    else if (url.pathname === '/items/held') held.push(response);
+    else sendJson(response, 200, { id: url.pathname.slice(7) });
+  });
+  stage = await startStage({ contracts: CONTRACTS, upstreamPort: upstream.port, credentials: { 'postern-flow/token': TOKEN } });
+});
+after(async () => {
+  await stage[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  upstream.requests.length = 0;
+  for (const response of held.splice(0)) response.destroy();
+});
+
+test('call: a restricted field that is missing is named with its cause', async () => {
+  const answer = await stage.call('get_item', { id: 'bolt-8' });
+  assert.deepEqual(answer.data, { item: { id: 'bolt-8' } });
+  assert.equal(answer.completeness.complete, true);
+  assert.deepEqual(answer.omitted_fields, [{ path: '/secret_price', cause: 'NOT_PERMITTED' }]);
+});
+
+test('call: an unknown action names the nearest one and sends nothing', async () => {
+  const error = await stage.refused('get_items', { id: 'x' });
+  assert.equal(error.reason, 'ACTION_UNKNOWN');
+  assert.match(error.message, /get_item/);
+  assert.notEqual(error.requestId, undefined);
+  assert.equal(upstream.requests.length, 0);
+});
+
+test('call: a destructive contract is listed and answers CONTRACT_NOT_READY', async () => {
+  const { actions } = await stage.client.listActions({});
+  const listed = actions.find(({ action }) => action === 'drop_item');
+  assert.equal(listed?.ready, false);
+  const error = await stage.refused('drop_item', { id: 'x', reason: 'because of a test' });
+  assert.equal(error.reason, 'CONTRACT_NOT_READY');
+  assert.equal(upstream.requests.length, 0);
+});
+
+test('call: a suspended contract answers SESSION_SUSPENDED and sends nothing', async () => {
+  assert.equal((await stage.refused('paused')).reason, 'SESSION_SUSPENDED');
+  assert.equal(upstream.requests.length, 0);
+});
+
+test('call: arguments are refused with path and rule before anything is sent', async () => {
+  const raw = new TextEncoder().encode('{"id":"a","id":"b"}');
+  const twice = await stage.refused('get_item', {}, { raw });
+  assert.equal(twice.reason, 'INVALID_ARGUMENT');
+  assert.deepEqual(
+    twice.fields.map(({ rule }) => rule),
+    ['duplicate_key'],
+  );
+  const foreign = await stage.refused('get_item', { id: 'a', url: 'https://evil.example' });
+  assert.deepEqual(
+    foreign.fields.map(({ path }) => path),
+    ['/url'],
+  );
+  assert.equal(upstream.requests.length, 0);
+});
+
+test('call: cancelled before dispatch it sends nothing upstream (GRPC-07)', async () => {
+  const attempts = Array.from({ length: 50 }, () => {
+    const abort = new AbortController();
+    const call = stage.call('get_item', { id: 'cancelled' }, { signal: abort.signal }).catch(() => {});
+    abort.abort();
+    return call;
+  });
+  await Promise.all(attempts);
+  await stage.call('get_item', { id: 'after' });
+  assert.deepEqual(
+    upstream.requests.filter(({ url }) => url.includes('cancelled')),
+    [],
+  );
+});
+
+test('call: cancelled in flight its request is given up and the operation is recorded', async () => {
+  const abort = new AbortController();
+  const call = stage.call('get_item', { id: 'held' }, { signal: abort.signal }).catch(() => 'cancelled');
+  while (held.length === 0) await wait(5);
+  const closed = new Promise((resolve) => held[0]?.once('close', resolve));
+  abort.abort();
+  assert.equal(await call, 'cancelled');
+  await closed;
+  const { operations } = await stage.client.listOperations({});
+  assert.equal(operations[0]?.error?.code, 'DEADLINE_EXCEEDED');
+});
+
+test('call: its own deadline ends a walk with what was collected, and says so', async () => {
+  const answer = await stage.call('slow_list', {}, { deadlineMs: 600 });
+  assert.equal(answer.status, 'partial');
+  assert.deepEqual(answer.data, { rows: [{ id: 1 }, { id: 2 }] });
+  assert.deepEqual(answer.completeness.incomplete_reasons.map(({ code }) => code).sort(), ['MORE_PAGES_AVAILABLE', 'TIME_BUDGET_EXCEEDED']);
+  assert.equal(answer.completeness.budget.deadline_ms, 600);
+  assert.equal(answer.completeness.continuation.kind, 'next_cursor');
+});
+
+test('call: a deadline before the first page is DEADLINE_EXCEEDED with a way on', async () => {
+  const error = await stage.refused('get_item', { id: 'held' }, { deadlineMs: 300 });
+  assert.equal(error.reason, 'DEADLINE_EXCEEDED');
+  assert.equal(error.retryable, true);
+  assert.notEqual(error.completeness, undefined);
+});
+
+test('call: an operation is found again by its id, and an unknown one is refused', async () => {
+  const answer = await stage.call('get_item', { id: 'bolt-8' });
+  const { operation } = await stage.client.getOperation({ operationId: answer.operation_id });
+  assert.equal(operation?.requestId, answer.request_id);
+  assert.equal(operation?.complete, true);
+  await assert.rejects(stage.client.getOperation({ operationId: 'op_aaaaaaaaaaaaaaaaaaaaaaaaaa' }), { reason: 'INVALID_ARGUMENT' });
+});
+
+test('credential: a rotated file is used by the next call, a missing one locks the vault and comes back', async () => {
+  await stage.call('get_item', { id: 'one' });
+  stage.writeCredential('postern-flow', 'token', 'second-token-0123456789');
+  await wait(1200);
+  await stage.call('get_item', { id: 'two' });
+  assert.deepEqual(
+    upstream.requests.map(({ headers }) => headers.authorization),
+    [`Bearer ${TOKEN}`, 'Bearer second-token-0123456789'],
+  );
+  rmSync(join(stage.directory, 'credentials', 'postern-flow', 'token'));
+  await wait(1200);
+  assert.equal((await stage.refused('get_item', { id: 'three' })).reason, 'VAULT_LOCKED');
+  stage.writeCredential('postern-flow', 'token', 'third-token-0123456789');
+  await wait(1200);
+  assert.equal((await stage.call('get_item', { id: 'four' })).status, 'ok');
+});
+
+test('metrics: count calls by action and code, and nothing of their content', async () => {
+  await stage.call('get_item', { id: 'very-special-item' });
+  const text = await stage.metrics();
+  assert.match(text, /postern_calls_total\{action="get_item",code="OK"\} [1-9]/);
+  assert.match(text, /postern_calls_total\{action="unknown",code="ACTION_UNKNOWN"\} [1-9]/);
+  assert.doesNotMatch(text, /very-special-item|token-0123456789/);
+});
