@@ -41,8 +41,8 @@ export function reachFindings(rules: CompletenessRules, walk: SourceWalk, lastPa
   const { reach } = rules;
   if (reach === undefined) return [];
   const totals = Object.values(walk.totals).filter(({ relation }) => relation !== 'Scanned');
-  const more = reach.total !== undefined && totals.some(({ value }) => value > (reach.total ?? 0));
-  const proven = totals.some(({ value, relation }) => relation === 'Exact' && value === walk.distinctItems);
+  const more = reach.total !== undefined && totals.some(({ highest }) => highest > (reach.total ?? 0));
+  const proven = totals.some(({ highest, relation }) => relation === 'Exact' && highest === walk.distinctItems);
   const atCap = reach.total !== undefined && walk.rawItems >= reach.total && !proven;
   return more || atCap || (fullPage(rules, reach, lastPage) && !proven) ? [LIMITED] : [];
 }

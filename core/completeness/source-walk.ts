@@ -70,7 +70,10 @@ export interface Finding {
 }
 
 export interface SeenTotal {
+  /** What the remote said last. */
   readonly value: number;
+  /** The most it ever said in this walk: a total that shrinks does not excuse what was missing before. */
+  readonly highest: number;
   readonly relation: TotalRelation;
 }
 

@@ -38,7 +38,7 @@ export function readTotals(
         message: 'the total changed between two pages of this walk',
       });
     }
-    totals[rule.name] = read;
+    totals[rule.name] = { ...read, highest: Math.max(read.value, seen?.highest ?? 0) };
   }
   return { totals, findings };
 }
@@ -56,7 +56,9 @@ function readTotal(rule: TotalRule, answer: Answer, isLast: boolean): SeenTotal 
   const value = reading.kind === 'value' ? countOf(reading.value) : undefined;
   if (value === undefined) return unproven(rule.name, 'the total is not a count');
   const relation = relationOf(rule, answer);
-  return relation === undefined ? unproven(rule.name, 'the relation of the total is none the contract knows') : { value, relation };
+  return relation === undefined
+    ? unproven(rule.name, 'the relation of the total is none the contract knows')
+    : { value, highest: value, relation };
 }
 
 /** A count as a number or as its text; anything else is none. */
@@ -80,9 +82,9 @@ export function reconcile(rules: readonly TotalRule[], walk: SourceWalk, reachTo
     const seen = walk.totals[rule.name];
     if (seen === undefined || seen.relation === 'Estimate' || seen.relation === 'Scanned') continue;
     const came = rule.counts === 'Items' ? walk.keptItems : walk.distinctItems;
-    const explained = reachTotal !== undefined && seen.value > reachTotal && walk.rawItems >= reachTotal;
-    if (came < seen.value && !explained) findings.push(mismatch(rule, rule.onFewer, 'fewer items came than the remote counts'));
-    if (came > seen.value && seen.relation === 'Exact')
+    const explained = reachTotal !== undefined && seen.highest > reachTotal && walk.rawItems >= reachTotal;
+    if (came < seen.highest && !explained) findings.push(mismatch(rule, rule.onFewer, 'fewer items came than the remote counts'));
+    if (came > seen.highest && seen.relation === 'Exact')
       findings.push(mismatch(rule, rule.onMore, 'more items came than the remote counts'));
   }
   return findings;

@@ -80,7 +80,7 @@ const MUTANTS: readonly Mutant[] = [
     to: 'if (!checked && held.rows < 0 && held.digest',
   },
   { fault: 'the offset skips a row', file: 'counter.ts', from: 'value: current + stride }', to: 'value: current + stride + 1 }' },
-  { fault: 'a total that is larger is ignored', file: 'total.ts', from: 'came < seen.value && !explained', to: 'came < 0 && !explained' },
+  { fault: 'a total that is larger is ignored', file: 'total.ts', from: 'came < seen.highest && !explained', to: 'came < 0 && !explained' },
   {
     fault: 'the reach of the remote is ignored',
     file: 'reach.ts',
