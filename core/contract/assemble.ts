@@ -166,9 +166,11 @@ function buildPairs(
   encode: (text: string) => string | Misfit,
 ): readonly QueryPart[] {
   const pairs: QueryPart[] = [];
-  for (const [name, template] of templates) {
-    const encodedName = percentEncode(name);
-    if (isMisfit(encodedName)) throw mismatch();
+  for (const { name, encodedName, template, fixed } of planOf(templates)) {
+    if (fixed !== undefined) {
+      pairs.push(fixed);
+      continue;
+    }
     for (const [index, text] of repeatedTexts(template, values).entries()) {
       const encoded = encode(text);
       if (isMisfit(encoded)) throw unfitText(template, values, encoded, index);
@@ -176,6 +178,33 @@ function buildPairs(
     }
   }
   return pairs;
+}
+
+interface PairPlan {
+  readonly name: string;
+  readonly encodedName: string;
+  readonly template: Template;
+  /** The whole pair where no slot is in it. */
+  readonly fixed?: QueryPart;
+}
+
+/** What does not depend on a call, once for each template: templates are frozen and live as long as their contract. */
+const plans = new WeakMap<RequestTemplate['query'], readonly PairPlan[]>();
+
+function planOf(templates: RequestTemplate['query']): readonly PairPlan[] {
+  let plan = plans.get(templates);
+  if (plan === undefined) {
+    plan = templates.map(([name, template]) => {
+      const encodedName = percentEncode(name);
+      const text = literalText(template);
+      const encoded = text === undefined ? undefined : percentEncode(text);
+      if (isMisfit(encodedName) || isMisfit(encoded)) throw mismatch();
+      const fixed = text === undefined || encoded === undefined ? undefined : { name, text, encodedName, encoded };
+      return { name, encodedName, template, ...(fixed && { fixed }) };
+    });
+    plans.set(templates, plan);
+  }
+  return plan;
 }
 
 function buildBody(body: BodyTemplate, values: SlotValues, encoders: Encoders): { bytes: Uint8Array; value: JsonValue } {

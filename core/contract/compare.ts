@@ -32,8 +32,10 @@ export function compareForm(text: string, pairs: readonly QueryPart[]): boolean 
   const read = text.split('&');
   if (read.length !== pairs.length) return false;
   return pairs.every((pair, index) => {
-    const [name, value, ...more] = (read[index] ?? '').split('=');
-    return more.length === 0 && decoded(name) === pair.name && decoded(value) === pair.text;
+    const part = read[index] ?? '';
+    const equals = part.indexOf('=');
+    if (equals < 0 || part.includes('=', equals + 1)) return false;
+    return reads(part.slice(0, equals), pair.name) && reads(part.slice(equals + 1), pair.text);
   });
 }
 
@@ -56,16 +58,17 @@ function comparePath(pathname: string, path: readonly PathPart[]): boolean {
   return path.every((part, index) => {
     const segment = read[index];
     if (part.fixed) return segment === part.encoded;
-    return segment !== undefined && /^[A-Za-z0-9._~%-]+$/.test(segment) && decoded(segment) === part.text;
+    return segment !== undefined && /^[A-Za-z0-9._~%-]+$/.test(segment) && reads(segment, part.text);
   });
 }
 
-function decoded(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
+/** Whether a receiver that decodes `encoded` gets `text`. */
+function reads(encoded: string, text: string): boolean {
+  if (!encoded.includes('%')) return encoded === text;
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(encoded) === text;
   } catch {
     // Not an escape sequence: it cannot be what was meant.
-    return undefined;
+    return false;
   }
 }
