@@ -1,0 +1,74 @@
+/**
+ * The reference pages that follow a catalogue: docs/errors.md, docs/metrics.md.
+ * `node docs/generate.ts` writes them, `--check` fails when one differs from its catalogue.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GRPC, INCOMPLETE_REASONS, REASONS, WARNING_CODES } from '#core/error/reasons.ts';
+import { METRICS } from '#core/runtime/metric-catalogue.ts';
+
+const REASON_MEANINGS: Readonly<Record<(typeof INCOMPLETE_REASONS)[number], string>> = {
+  MORE_PAGES_AVAILABLE: 'The list goes on where this answer ends.',
+  RESULT_LIMIT_REACHED: "A limit - the remote's, or one of Postern's own, then named in `limit` - ended the walk.",
+  TIME_BUDGET_EXCEEDED: 'The time was over before the walk was, here or at the remote.',
+  SOURCE_UNAVAILABLE: 'A source, or a part of one, did not answer.',
+  VISIBILITY_RESTRICTED: 'The credential may not see everything that was asked for.',
+  REMOTE_RATE_LIMITED: 'The remote asked to wait in mid-walk.',
+  CURSOR_EXPIRED: "The remote's own cursor expired in mid-walk; both attempts must not be merged.",
+  SNAPSHOT_CHANGED: 'The collection changed under the walk.',
+  COMPLETENESS_UNPROVEN:
+    'Nothing proves that this is all: a signal is missing, two disagree, the body was cut, or pages have no common basis.',
+};
+
+const WARNING_MEANINGS: Readonly<Record<(typeof WARNING_CODES)[number], string>> = {
+  STALE_INDEX: 'The data is older than the contract allows; forbids evidence.',
+  PARTIAL_FIELD_SET: 'Some fields are not there.',
+  DEFAULT_SCOPE_APPLIED: 'The remote narrowed the question by a default.',
+  DEPRECATED_FIELD: 'A field will go away.',
+  VALUE_NORMALIZED: 'A value was changed to be representable: integers beyond 2^53 arrive as text.',
+  ORDER_REPLACED: 'The order is not the one asked for.',
+  UPSTREAM_NOTICE: 'The remote says something worth reading.',
+  CREDENTIAL_REFLECTED: 'The remote sent a credential back; it was masked.',
+};
+
+function errorsPage(): string {
+  const grpcName = (code: number) => Object.entries(GRPC).find(([, value]) => value === code)?.[0] ?? 'UNKNOWN';
+  const rows = Object.entries(REASONS).map(
+    ([code, { grpc, retryable, when }]) => `| \`${code}\` | ${grpcName(grpc)} | ${retryable ? 'yes' : 'no'} | ${when} |`,
+  );
+  return page('Errors, reasons and warnings', [
+    'An error is `google.rpc.Status` with ErrorInfo (reason, domain `postern.dev`), RequestInfo, BadRequest for arguments, RetryInfo where a wait is known, and the completeness envelope where a read had begun. `retryable`: the same call may succeed later, at once or after the named condition has changed.',
+    '## Error codes',
+    ['| code | gRPC status | retryable | when |', '|---|---|---|---|', ...rows].join('\n'),
+    '## Why an answer is not complete',
+    ['| reason | meaning |', '|---|---|', ...INCOMPLETE_REASONS.map((code) => `| \`${code}\` | ${REASON_MEANINGS[code]} |`)].join('\n'),
+    '## Warnings',
+    'A warning never makes an answer incomplete. Each has an owner and an expiry in its contract, but the two the sidecar raises by itself: VALUE_NORMALIZED and CREDENTIAL_REFLECTED.',
+    ['| code | meaning |', '|---|---|', ...WARNING_CODES.map((code) => `| \`${code}\` | ${WARNING_MEANINGS[code]} |`)].join('\n'),
+  ]);
+}
+
+function metricsPage(): string {
+  const rows = Object.entries(METRICS).map(
+    ([name, { type, help, labels }]) => `| \`postern_${name}\` | ${type} | ${labels.join(', ') || '-'} | ${help} |`,
+  );
+  return page('Metrics', [
+    'On the admin port, `/metrics`. Label values come from closed sets or from names in contracts and bindings; never from arguments, ids or answers.',
+    ['| metric | type | labels | meaning |', '|---|---|---|---|', ...rows].join('\n'),
+  ]);
+}
+
+function page(title: string, parts: readonly string[]): string {
+  return `# ${title}\n\nGenerated from its catalogue by \`npm run generate\`. Do not edit.\n\n${parts.join('\n\n')}\n`;
+}
+
+const pages: Readonly<Record<string, string>> = { 'errors.md': errorsPage(), 'metrics.md': metricsPage() };
+const check = process.argv.includes('--check');
+for (const [name, text] of Object.entries(pages)) {
+  const path = join(import.meta.dirname, name);
+  if (!check) writeFileSync(path, text);
+  else if (readFileSync(path, 'utf8') !== text) {
+    console.error(`docs/${name} is not what its catalogue gives; run "npm run generate" and commit the result.`);
+    process.exitCode = 1;
+  }
+}
