@@ -6,7 +6,6 @@
  * skipped, hence `when` about what was really sent.
  */
 import type { CompletenessRules, ConsistencyRules, JsonValue, OrderRule, ResultRules } from '#core/contract/compiled.ts';
-import { canonicalJson } from '#core/encoding/canonical.ts';
 import { type Answer, judge, unproven } from './answer.ts';
 import type { Scope } from './envelope.ts';
 import { readLocator } from './locator.ts';
@@ -48,7 +47,7 @@ function keysOf(rules: ConsistencyRules, answer: Answer): readonly string[] | un
   for (const locator of rules.equal) {
     const reading = readLocator(locator, answer.exchange, answer.lastItem);
     if (reading.kind !== 'value' || reading.value === null) return undefined;
-    keys.push(scalarText(reading.value) ?? canonicalJson(reading.value));
+    keys.push(scalarText(reading.value) ?? JSON.stringify(reading.value));
   }
   return keys;
 }

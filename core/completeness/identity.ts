@@ -1,17 +1,16 @@
 /**
  * Identity of items over the whole walk: duplicates are dropped, totals count distinct items, evidence binds ids.
  *
- * An id is kept as the first 10 bytes of a digest over its source and its texts, so a walk of thousands fits a
- * cursor; two ids of one walk collide with a chance below 2^-56, and making one that collides with a listed id
- * costs about 2^68 digests.
+ * An id is kept as the first 84 bits of a digest over its source and its texts, so a walk of thousands fits a
+ * cursor; two ids of one walk collide with a chance below 2^-60, and making one that collides with a listed id
+ * costs about 2^72 digests.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { JsonValue } from '#core/contract/compiled.ts';
 import { type Path, readPath, scalarText } from './path.ts';
 
-const ID_BYTES = 10;
-/** base64url without padding of ID_BYTES. */
-const DIGEST_CHARS = Math.ceil((ID_BYTES * 4) / 3);
+/** base64url characters of one digest. */
+const DIGEST_CHARS = 14;
 /** One id as the walk keeps it: its digest and whether its item was kept (`+`) or left out by `where` (`-`). */
 export const ID_CHARS = DIGEST_CHARS + 1;
 
@@ -29,12 +28,7 @@ export function idOf(source: string, paths: readonly Path[], item: JsonValue): s
 
 /** Scalars compare as text, so the id 7 and the id "7" of one source are the same. */
 export function idDigest(source: string, texts: readonly string[]): string {
-  return createHash('sha256')
-    .update('postern/id/v1\0')
-    .update(JSON.stringify([source, ...texts]))
-    .digest()
-    .subarray(0, ID_BYTES)
-    .toString('base64url');
+  return hash('sha256', `postern/id/v1\0${JSON.stringify([source, ...texts])}`, 'base64url').slice(0, DIGEST_CHARS);
 }
 
 export function markId(digest: string, kept: boolean): string {
@@ -76,9 +70,6 @@ export function hasId(joined: string, digest: string): boolean {
 
 /** One digest for all items of a page, by id where they have one: tells whether a page read twice is the same page. */
 export function pageDigest(items: readonly JsonValue[], ids: readonly (string | undefined)[]): string {
-  const hash = createHash('sha256').update('postern/page/v1\0');
-  items.forEach((item, index) => {
-    hash.update(ids[index] ?? JSON.stringify(item)).update('\0');
-  });
-  return hash.digest().subarray(0, 16).toString('base64url');
+  const parts = items.map((item, index) => ids[index] ?? JSON.stringify(item));
+  return hash('sha256', `postern/page/v1\0${parts.join('\0')}`, 'base64url').slice(0, 22);
 }

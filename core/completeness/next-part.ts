@@ -5,10 +5,9 @@
  * last page, as GraphQL's is, then says nothing. A part computed from the last item never votes.
  */
 import type { JsonValue, NextEnd, NextPart, PagingRules } from '#core/contract/compiled.ts';
-import { canonicalJson } from '#core/encoding/canonical.ts';
 import type { Answer } from './answer.ts';
 import { readLocator } from './locator.ts';
-import { isList, isObject, type Locator, type Reading } from './path.ts';
+import { isList, isObject, type Locator, type Reading, sameValue } from './path.ts';
 
 export interface PartsRead {
   /** Values for the next request. */
@@ -71,7 +70,7 @@ export function endOf(reading: Reading, sent: JsonValue | undefined): NextEnd | 
 }
 
 function same(value: JsonValue, sent: JsonValue | undefined): NextEnd | undefined {
-  return sent !== undefined && canonicalJson(value) === canonicalJson(sent) ? 'SameAsSent' : undefined;
+  return sent !== undefined && sameValue(value, sent) ? 'SameAsSent' : undefined;
 }
 
 /** Where some parts are required, they alone speak: an optional one only goes along. */

@@ -154,3 +154,16 @@ export function scalarText(value: JsonValue): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return undefined;
 }
+
+/** Deep equality of two values of JSON; the order of members does not matter. */
+export function sameValue(left: JsonValue, right: JsonValue): boolean {
+  if (left === right) return true;
+  if (isList(left))
+    return isList(right) && left.length === right.length && left.every((value, index) => sameValue(value, right[index] ?? null));
+  if (!isObject(left) || !isObject(right)) return false;
+  const names = Object.keys(left);
+  return (
+    names.length === Object.keys(right).length &&
+    names.every((name) => Object.hasOwn(right, name) && sameValue(left[name] ?? null, right[name] ?? null))
+  );
+}

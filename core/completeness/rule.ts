@@ -14,6 +14,8 @@
  */
 import {
   type CelInput,
+  type CelList,
+  type CelMap,
   CelScalar,
   type CelValue,
   celEnv,
@@ -185,20 +187,30 @@ function offsetOf(error: unknown): number {
 function ruleOf(text: string, parsed: Parsed, names: ReadonlySet<string>): Rule {
   // Planned on first use: most rules of a contract are never asked between a start and its first answer.
   let planned: ((context: Record<string, CelInput>) => unknown) | undefined;
-  return {
-    text,
-    evaluate(input) {
-      budget = limits.ruleCostMax;
-      try {
-        planned ??= plan(ENVIRONMENT, parsed);
-        const value = planned(contextOf(input, names));
-        if (!isCelError(value)) return { ok: true, value: toJson(value) };
-        return { ok: false, error: budget < 0 ? TOO_COSTLY : FAILED };
-      } catch {
-        // Only `toJson` gets here: what the library throws inside an evaluation comes back as a value.
-        return { ok: false, error: budget < 0 ? TOO_COSTLY : NO_JSON };
-      }
-    },
+  const evaluate = (input: RuleInput): RuleResult => {
+    budget = limits.ruleCostMax;
+    try {
+      planned ??= plan(ENVIRONMENT, parsed);
+      const value = planned(contextOf(input, names));
+      if (!isCelError(value)) return { ok: true, value: toJson(value) };
+      return { ok: false, error: budget < 0 ? TOO_COSTLY : FAILED };
+    } catch {
+      // Only `toJson` gets here: what the library throws inside an evaluation comes back as a value.
+      return { ok: false, error: budget < 0 ? TOO_COSTLY : NO_JSON };
+    }
+  };
+  const ofStatusAlone = names.size === 1 && names.has('status');
+  return { text, evaluate: ofStatusAlone ? byStatus(evaluate) : evaluate };
+}
+
+/** Most outcome rules look at the status only, and there are fewer than a thousand of those. */
+function byStatus(evaluate: (input: RuleInput) => RuleResult): (input: RuleInput) => RuleResult {
+  const known = new Map<number, RuleResult>();
+  return (input) => {
+    if (input.status === undefined) return evaluate(input);
+    const result = known.get(input.status) ?? evaluate(input);
+    if (input.status >= 100 && input.status <= 999) known.set(input.status, result);
+    return result;
   };
 }
 
@@ -256,49 +268,89 @@ function timeOf(nowMs: number): CelInput | undefined {
  * mended: objects without a prototype are refused by it, and a member that is null is not there for it.
  */
 function view(value: JsonValue | undefined): CelInput | undefined {
-  if (value === undefined || value === null || typeof value !== 'object') return value;
-  return isJsonList(value) ? listView(value) : objectView(value);
-}
-
-function listView(list: readonly JsonValue[]): CelInput {
-  const viewed = celList([]);
-  Object.defineProperty(viewed, 'size', { value: list.length });
-  const at = (index: number): CelValue | undefined => viewedValue(list[index]);
-  function* values(): Generator<CelValue> {
-    for (let index = 0; index < list.length; index += 1) {
-      spend(1);
-      const value = at(index);
-      if (value !== undefined) yield value;
-    }
-  }
-  return Object.assign(viewed, { get: at, values });
-}
-
-function objectView(object: { readonly [key: string]: JsonValue }): CelInput {
-  // A Map of raw members would be converted by the library; these are views already, made when asked for.
-  const viewed = celMap(new Map<string, CelInput>());
-  const has = (key: unknown): boolean => typeof key === 'string' && Object.hasOwn(object, key);
-  const get = (key: unknown): CelValue | undefined => (typeof key === 'string' && has(key) ? viewedValue(object[key]) : undefined);
-  function* keys(): MapIterator<string> {
-    for (const key of Object.keys(object)) {
-      spend(1);
-      yield key;
-    }
-  }
-  function* entries(): MapIterator<[string, CelValue]> {
-    for (const key of keys()) yield [key, get(key) ?? null];
-  }
-  function* values(): MapIterator<CelValue> {
-    for (const [, value] of entries()) yield value;
-  }
-  Object.defineProperty(viewed, 'size', { get: () => Object.keys(object).length });
-  return Object.assign(viewed, { has, get, keys, entries, values, [Symbol.iterator]: entries });
+  return viewedValue(value);
 }
 
 function viewedValue(value: JsonValue | undefined): CelValue | undefined {
   if (value === undefined || value === null || typeof value !== 'object') return value;
-  const viewed = view(value);
-  return isCelList(viewed) || isCelMap(viewed) ? viewed : undefined;
+  return isJsonList(value) ? listView(value) : objectView(value);
+}
+
+interface ListView extends CelList {
+  json: readonly JsonValue[];
+}
+
+interface MapView extends CelMap {
+  json: { readonly [key: string]: JsonValue };
+}
+
+/** One prototype for all views: an answer has thousands of values, and each view is made while a rule runs. */
+const LIST_VIEW: CelList = Object.defineProperty(
+  Object.assign(celList([]), {
+    get(this: ListView, index: number) {
+      return viewedValue(this.json[index]);
+    },
+    *values(this: ListView): Generator<CelValue> {
+      for (const value of this.json) {
+        spend(1);
+        const viewed = viewedValue(value);
+        if (viewed !== undefined) yield viewed;
+      }
+    },
+  }),
+  'size',
+  {
+    get(this: ListView) {
+      return this.json.length;
+    },
+  },
+);
+
+const MAP_VIEW: CelMap = Object.defineProperty(
+  Object.assign(celMap(new Map<string, CelInput>()), {
+    has(this: MapView, key: unknown) {
+      return typeof key === 'string' && Object.hasOwn(this.json, key);
+    },
+    get(this: MapView, key: unknown) {
+      return typeof key === 'string' && Object.hasOwn(this.json, key) ? viewedValue(this.json[key]) : undefined;
+    },
+    *keys(this: MapView): MapIterator<string> {
+      for (const key of Object.keys(this.json)) {
+        spend(1);
+        yield key;
+      }
+    },
+    *entries(this: MapView): MapIterator<[string, CelValue]> {
+      for (const key of Object.keys(this.json)) {
+        spend(1);
+        yield [key, viewedValue(this.json[key]) ?? null];
+      }
+    },
+    *values(this: MapView): MapIterator<CelValue> {
+      for (const key of Object.keys(this.json)) {
+        spend(1);
+        yield viewedValue(this.json[key]) ?? null;
+      }
+    },
+  }),
+  'size',
+  {
+    get(this: MapView) {
+      return Object.keys(this.json).length;
+    },
+  },
+);
+
+function listView(json: readonly JsonValue[]): CelList {
+  const viewed: ListView = Object.create(LIST_VIEW);
+  viewed.json = json;
+  return viewed;
+}
+
+function objectView(json: { readonly [key: string]: JsonValue }): CelMap {
+  const viewed: MapView = Object.create(MAP_VIEW);
+  viewed.json = json;
+  return viewed;
 }
 
 function isJsonList(value: JsonValue): value is readonly JsonValue[] {
