@@ -41,7 +41,7 @@ export function runtimeFacts(process: Pick<NodeJS.Process, 'env' | 'execArgv' | 
  * Closes what can be opened later: SIGUSR1 would start the inspector, SIGUSR2 or a fatal error could write a report with the
  * whole environment.
  */
-export function disarm(process: Pick<NodeJS.Process, 'on' | 'report'>): void {
+export function disarm(process: Disarmable): void {
   // A listener of our own takes the place of the built-in one, also where --disable-sigusr1 was forgotten.
   process.on('SIGUSR1', () => {
     // Nothing to do: the signal means nothing here.
@@ -49,6 +49,11 @@ export function disarm(process: Pick<NodeJS.Process, 'on' | 'report'>): void {
   process.report.reportOnSignal = false;
   process.report.reportOnFatalError = false;
   process.report.reportOnUncaughtException = false;
+}
+
+interface Disarmable {
+  on(signal: 'SIGUSR1', listener: () => void): unknown;
+  readonly report: { reportOnSignal: boolean; reportOnFatalError: boolean; reportOnUncaughtException: boolean };
 }
 
 export const NODE_FLOOR = '24.21.0';
