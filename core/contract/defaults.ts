@@ -18,6 +18,12 @@ interface Default {
 
 const at = (path: string, value: Default['value']): Default => ({ at: path.split('.'), value });
 
+/** As a person writes it: `1h`, `30s`. */
+function duration(ms: number): string {
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
+  return ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`;
+}
+
 const CONTENT_TYPES: Readonly<Record<string, readonly string[]>> = {
   JSON: ['application/json', 'application/problem+json'],
   XML: ['application/xml', 'text/xml'],
@@ -78,22 +84,22 @@ const DEFAULTS: readonly Default[] = [
   at('completeness.cursor', {}),
   at('completeness.cursor.onExpiry', 'Fail'),
   at('completeness.cursor.afterMutation', 'Keep'),
-  at('completeness.job.interval', `${limits.jobIntervalMsDefault}ms`),
+  at('completeness.job.interval', duration(limits.jobIntervalMsDefault)),
   at('completeness.job.rowsWhilePending', 'Discard'),
   at('completeness.rateLimit', {}),
   at('completeness.rateLimit.wait', 'Never'),
   at('completeness.rateLimit.waits', []),
   at('completeness.rateLimit.waits.*.unit', (wait) => (wait.fixed === undefined ? 'RetryAfter' : undefined)),
-  at('completeness.rateLimit.floor', `${limits.rateLimitFloorMsDefault}ms`),
-  at('completeness.rateLimit.ceiling', `${limits.rateLimitCeilingMsDefault}ms`),
+  at('completeness.rateLimit.floor', duration(limits.rateLimitFloorMsDefault)),
+  at('completeness.rateLimit.ceiling', duration(limits.rateLimitCeilingMsDefault)),
   at('completeness.freshness', []),
   at('completeness.scope.exclusions', []),
   at('completeness.scope.absence', 'Never'),
   at('completeness.limits', {}),
   at('completeness.limits.pages', limits.walkPagesDefault),
   at('completeness.limits.items', limits.walkItemsDefault),
-  at('completeness.limits.bytes', limits.walkBytesDefault),
-  at('completeness.limits.time', `${limits.walkTimeMsDefault}ms`),
+  at('completeness.limits.bytes', `${limits.walkBytesDefault / 1024 ** 2}Mi`),
+  at('completeness.limits.time', duration(limits.walkTimeMsDefault)),
   at('completeness.limits.parallel', limits.walkParallelDefault),
   at('completeness.onIncomplete', 'Return'),
   at('evidence.onIncomplete', 'Refuse'),

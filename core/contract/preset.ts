@@ -191,6 +191,7 @@ class Merge {
   }
 
   #keys(held: JsonValue | undefined, value: JsonObject, depth: number, path: SpecPath): JsonValue {
+    if (held === undefined) this.#wrote(depth, path, path);
     const merged: Record<string, JsonValue> = Object.assign(Object.create(null), isObject(held) ? held : {});
     const known = new Set(Object.keys(merged).map((key) => (path.at(-1) === 'headers' ? key.toLowerCase() : key)));
     for (const [key, entry] of Object.entries(value)) {
@@ -203,6 +204,7 @@ class Merge {
 
   #names(held: JsonValue | undefined, value: JsonValue, depth: number, path: SpecPath): JsonValue {
     if (!isList(value)) return held ?? value;
+    if (held === undefined) this.#wrote(depth, path, path);
     const merged = isList(held ?? null) ? [...(held as readonly JsonValue[])] : [];
     const known = new Set(namedEntries(merged).map(([name]) => name));
     for (const [name, entry, index] of namedEntries(value)) {
