@@ -38,7 +38,10 @@ export class Destinations {
   transport(identity: DestinationIdentity): Transport {
     const key = JSON.stringify([identity.origin, identity.credential, identity.addresses ?? null]);
     const known = this.#known.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      known.trust(identity.ca);
+      return known;
+    }
     const destination = new Destination(identity, this.#options, (opened) => this.#opened(opened));
     this.#known.set(key, destination);
     return destination;
@@ -69,6 +72,7 @@ let uses = 0;
 
 class Destination implements Transport {
   readonly #identity: DestinationIdentity;
+  #trusted: DestinationIdentity['ca'];
   readonly #options: Required<DestinationsOptions>;
   readonly #onOpen: (destination: Destination) => void;
   #client: HttpClient | undefined;
@@ -78,6 +82,7 @@ class Destination implements Transport {
 
   constructor(identity: DestinationIdentity, options: Required<DestinationsOptions>, onOpen: (destination: Destination) => void) {
     this.#identity = identity;
+    this.#trusted = identity.ca;
     this.#options = options;
     this.#onOpen = onOpen;
   }
@@ -86,7 +91,12 @@ class Destination implements Transport {
     return this.#client?.busy === true;
   }
 
-  send(request: OutboundRequest, options: SendOptions): Promise<RawReply> {
+  /** Where roots are read from now on: a binding may name another key. */
+  trust(ca: DestinationIdentity['ca']): void {
+    this.#trusted = ca;
+  }
+
+  async send(request: OutboundRequest, options: SendOptions): Promise<RawReply> {
     uses += 1;
     this.usedAt = uses;
     return this.#current().send(request, options);
@@ -98,7 +108,7 @@ class Destination implements Transport {
   }
 
   #current(): HttpClient {
-    const ca = this.#identity.ca?.();
+    const ca = this.#trusted?.();
     if (this.#client !== undefined && ca === this.#ca) return this.#client;
     this.#client?.close();
     this.#ca = ca;

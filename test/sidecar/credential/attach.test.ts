@@ -162,6 +162,8 @@ test('LEAK-23: after a rotation both values are masked and the new one is sent',
   assert.equal((await added(own, request())).authorization, 'Bearer SYN-new-9876543210');
   assert.notEqual(own.mask, before);
   assert.equal(own.mask.forAnyone().text('SYN-old-0123456789,SYN-new-9876543210'), `${MASKED},${MASKED}`);
+  nowMs += limits.secretRetiredMs;
+  assert.equal(own.mask.forAnyone().text('SYN-old-0123456789,SYN-new-9876543210'), `SYN-old-0123456789,${MASKED}`);
 });
 
 const aws = { awsSigV4: { accessKeyIdKey: 'key-id', secretAccessKeyKey: 'secret-key' } } as const;

@@ -146,6 +146,11 @@ test('LEAK-06: masked JSON stays JSON in every escaped form', () => {
   );
 });
 
+test('LEAK-06: masking in the middle of base64 takes no half of an escape with it', () => {
+  const inner = base64(`x${CANARY}yy`).slice(2);
+  assert.match(JSON.parse(bytes(`{"a":"\\n${inner}"}`)).a, /^\n\[masked\]/);
+});
+
 test('LEAK-22: a right guess in the arguments is answered like a wrong one, in every form the remote may echo it', () => {
   const wrong = 'SYN/wrongg+guess=42~';
   for (const [name, form] of Object.entries(forms)) {

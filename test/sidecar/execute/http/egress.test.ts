@@ -181,6 +181,9 @@ test('egress: a CA that changes means new sockets, and the old ones answer nobod
     assert.equal((await sendTo(transport, origin)).status, 200);
     ca = other.caPem;
     assert.equal((await failure(sendTo(transport, origin))).kind, 'tls');
+    byName.transport({ origin, credential: 'rotating', addresses: ['127.0.0.1'], ca: () => authority.caPem });
+    assert.equal((await sendTo(transport, origin)).status, 200, 'a binding that names another key is heard');
+    byName.transport({ origin, credential: 'rotating', addresses: ['127.0.0.1'], ca: () => ca });
     ca = 'not a certificate';
     assert.equal((await failure(sendTo(transport, origin))).kind, 'tls');
   });
@@ -196,4 +199,36 @@ test('HTTP-23: an environment that switches verification off changes nothing', a
   } finally {
     delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
   }
+});
+
+test('HTTP-35: failing handshakes do not pile up memory or sockets', async () => {
+  const { certificatePem, keyPem } = await (await createAuthority()).issue({ commonName: 'api.test', hosts: ['api.test'] });
+  await withTls({ cert: certificatePem, key: keyPem }, async (port) => {
+    const origin = `https://api.test:${port}`;
+    const transport = named(origin);
+    const fail = async (times: number) => {
+      for (let index = 0; index < times; index++) assert.equal((await failure(sendTo(transport, origin))).kind, 'tls');
+    };
+    await fail(50);
+    const handles = process.getActiveResourcesInfo().length;
+    const before = process.memoryUsage().rss;
+    await fail(300);
+    assert(process.memoryUsage().rss - before < 64 * 1024 * 1024);
+    assert(process.getActiveResourcesInfo().length <= handles + 8);
+  });
+});
+
+test('egress: a destination beyond the bound closes the one used longest ago, and both still answer', async () => {
+  await using server = await startRawServer((socket) => socket.write(ok('x')));
+  const destinations = new Destinations({ allowLoopback: true });
+  const transports = Array.from({ length: 130 }, (_, index) =>
+    destinations.transport({ origin: server.origin, credential: `c${index}`, addresses: ['127.0.0.1'] }),
+  );
+  for (const transport of transports) await sendTo(transport, server.origin);
+  assert.equal(server.connections(), 130);
+  await sendTo(transports[129]!, server.origin);
+  assert.equal(server.connections(), 130, 'the newest is still open');
+  await sendTo(transports[0]!, server.origin);
+  assert.equal(server.connections(), 131, 'the oldest had been closed');
+  destinations.close();
 });
