@@ -123,8 +123,6 @@ export const limits = {
   httpIdleMs: 4_000,
   /** Longest idle time a remote's Keep-Alive header may ask for. */
   httpIdleMsMax: 60_000,
-  /** Bytes of one body on the wire, before content decoding; a contract's own limit is usually smaller. */
-  httpBodyBytesMax: 64 * 1024 * 1024,
   /** All header bytes of one response. */
   httpHeaderBytesMax: 64 * 1024,
   /** Informational (1xx) responses before a final one (failure case HTTP-17). */
