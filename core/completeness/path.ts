@@ -102,10 +102,18 @@ export function readEvery(document: JsonValue | undefined, path: Path): PathRead
 
 /** One value. A path with `*` reads as the list of all it found, absent when that is none. */
 export function readPath(document: JsonValue | undefined, path: Path): Reading {
-  const { found, ambiguous } = readEvery(document, path);
-  if (ambiguous > 0) return UNUSABLE;
-  if (path.steps.some((step) => step.kind === 'every')) return found.length === 0 ? ABSENT : { kind: 'value', value: found };
-  const [value] = found;
+  if (path.steps.some(({ kind }) => kind === 'every')) {
+    const { found, ambiguous } = readEvery(document, path);
+    if (ambiguous > 0) return UNUSABLE;
+    return found.length === 0 ? ABSENT : { kind: 'value', value: found };
+  }
+  let value = document;
+  for (const step of path.steps) {
+    if (value === undefined) return ABSENT;
+    const entered = enter(value, step);
+    if (entered === 'ambiguous') return UNUSABLE;
+    value = entered === 'missing' ? undefined : entered[0];
+  }
   return value === undefined ? ABSENT : { kind: 'value', value };
 }
 
