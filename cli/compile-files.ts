@@ -4,8 +4,8 @@ import { compileContract } from '#core/contract/compile.ts';
 import type { CompiledContract } from '#core/contract/compiled.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import type { Problem } from '#core/contract/problem.ts';
+import { withShippedPresets } from '#core/contract/shipped-presets.ts';
 import { readContractTest } from '#sidecar/contract-test/read-test.ts';
-import { withShippedPresets } from '#sidecar/contract-test/run-contract-test.ts';
 import { type ContractFiles, ofKind } from './contract-files.ts';
 
 export interface CompiledFiles {

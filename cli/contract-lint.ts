@@ -75,19 +75,25 @@ function expiring({ contracts }: CompiledFiles, nowMs: number): readonly Expirin
     .sort((a, b) => (a.expires < b.expires ? -1 : Number(a.expires > b.expires)));
 }
 
-function renderText({ problems, contracts, expiring: soon }: LintReport, compiled: CompiledFiles): string {
-  const lines = problems.map(renderProblem);
-  if (lines.length > 0) lines.push('');
-  for (const { name, best, not_ready } of contracts) {
-    lines.push(`${name}: best: ${best}${not_ready === undefined ? '' : `; CONTRACT_NOT_READY: ${visibleText(not_ready)}`}`);
-  }
-  if (soon.length > 0) lines.push('', `Expires within ${EXPIRY_DAYS} days:`);
-  for (const { contract, warning, owner, expires } of soon) {
-    lines.push(`  ${expires}  ${contract}: warning ${visibleText(warning)} (owner ${visibleText(owner)})`);
-  }
-  const { read } = compiled;
-  lines.push('', `${plural(read.files.length, 'file')}, ${plural(contracts.length, 'contract')} compiled; ${countProblems(problems)}`);
-  return lines.join('\n');
+function renderText({ problems, contracts, expiring: soon }: LintReport, { read }: CompiledFiles): string {
+  const verdicts = contracts.map(
+    ({ name, best, not_ready }) =>
+      `${name}: best: ${best}${not_ready === undefined ? '' : `; CONTRACT_NOT_READY: ${visibleText(not_ready)}`}`,
+  );
+  const expires = soon.map(
+    ({ contract, warning, owner, expires: day }) => `  ${day}  ${contract}: warning ${visibleText(warning)} (owner ${visibleText(owner)})`,
+  );
+  const counts = `${plural(read.files.length, 'file')}, ${plural(contracts.length, 'contract')} compiled; ${countProblems(problems)}`;
+  const sections = [
+    problems.map(renderProblem),
+    verdicts,
+    soon.length === 0 ? [] : [`Expires within ${EXPIRY_DAYS} days:`, ...expires],
+    [counts],
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
 }
 
 const EXAMPLES = `

@@ -3,14 +3,17 @@
  * one before, replay recordings against it, and attack it.
  */
 import { Command } from 'commander';
+import { diffCommand } from './contract-diff.ts';
 import { escapeCommand } from './contract-escape.ts';
+import { explainCommand } from './contract-explain.ts';
 import { type ContractIo, processIo } from './contract-io.ts';
 import { lintCommand } from './contract-lint.ts';
 import { testCommand } from './contract-test.ts';
 
 export function contractCommand(io: ContractIo = processIo): Command {
   const command = new Command('contract').description('Check, explain, compare, test and attack contract files. Nothing is called.');
-  for (const subcommand of [lintCommand(io), testCommand(io), escapeCommand(io)]) command.addCommand(subcommand);
+  for (const subcommand of [lintCommand(io), explainCommand(io), diffCommand(io), testCommand(io), escapeCommand(io)])
+    command.addCommand(subcommand);
   return command.addHelpText('after', EXAMPLES);
 }
 

@@ -1,5 +1,6 @@
 /** A failed test for a person: what was expected, what came, and for a request nobody recorded the nearest one that was. */
 import type { JsonValue } from '#core/contract/compiled.ts';
+import type { Problem } from '#core/contract/problem.ts';
 import { visibleText } from '#core/encoding/visible-text.ts';
 import type { Difference } from './match-request.ts';
 import type { CallResult } from './replay-call.ts';
@@ -12,15 +13,22 @@ const VALUE_CHARS_MAX = 300;
 /** Lines without an indent of their own; the first says what failed. */
 export function reportFailure(result: TestResult): readonly string[] {
   const lines: string[] = [];
-  for (const problem of result.problems) lines.push(`${problem.path}: ${problem.code}: ${problem.message} ${problem.cure}`);
+  for (const problem of result.problems) lines.push(describeProblem(problem));
   for (const call of result.calls) lines.push(...reportCall(call, result.calls.length > 1 || result.callsExpected > 1));
   return lines;
 }
 
+function describeProblem({ object, path, code, message, cure, nearest }: Problem): string {
+  const place = object.file === undefined ? '' : `${object.file}:${object.line ?? 1}: `;
+  const hint = nearest === undefined ? '' : ` The nearest name is ${visibleText(nearest)}.`;
+  return `${place}${visibleText(path)}: ${code}: ${visibleText(message)}${hint} ${visibleText(cure)}`;
+}
+
 function reportCall(call: CallResult, several: boolean): readonly string[] {
   const prefix = several ? `call ${call.index + 1}: ` : '';
-  const lines = call.differences.map((difference) => `${prefix}${describe(difference)}`);
-  for (const unmatched of call.unmatched) lines.push(...reportUnmatched(unmatched, prefix));
+  // A request nobody recorded comes first: every other difference may follow from it.
+  const lines = call.unmatched.flatMap((unmatched) => reportUnmatched(unmatched, prefix));
+  lines.push(...call.differences.map((difference) => `${prefix}${describe(difference)}`));
   if (call.leftOver.length > call.leftOverAllowed) {
     lines.push(`${prefix}exchanges nothing asked for: ${call.leftOver.map((index) => `exchanges[${index}]`).join(', ')}`);
   }

@@ -6,10 +6,10 @@ import { compileBinding } from '#core/contract/binding.ts';
 import { compileContract } from '#core/contract/compile.ts';
 import type { CompiledContract } from '#core/contract/compiled.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
-import { shippedPresets } from '#core/contract/gen/presets.ts';
 import { nearestName } from '#core/contract/nearest.ts';
 import type { Problem } from '#core/contract/problem.ts';
 import type { ResourceObject } from '#core/contract/resource-object.ts';
+import { withShippedPresets } from '#core/contract/shipped-presets.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { Remotes } from '#sidecar/execute/open-remotes.ts';
 import { CanaryStore } from './canary-credential.ts';
@@ -155,11 +155,4 @@ class Bench {
 
 function notServed(): never {
   throw new PosternError('CONTRACT_NOT_READY', 'Only HTTP contracts can be replayed.');
-}
-
-/** The given presets first: the first of a name is the one that counts. */
-export function withShippedPresets(given: readonly ResourceObject[]): readonly ResourceObject[] {
-  const names = new Set(given.map(({ name }) => name));
-  const shipped = Object.entries(shippedPresets).filter(([name]) => !names.has(name));
-  return [...given, ...shipped.map(([name, { spec }]): ResourceObject => ({ kind: 'ContractPreset', name, namespace: 'default', spec }))];
 }

@@ -44,10 +44,10 @@ const FAILED: TestResult = {
 
 test('report: a failed test says what differs, the nearest exchange and what was left over', () => {
   assert.deepEqual(reportFailure(FAILED), [
-    'status: expected "ok", got "error"',
     'a request no exchange fits: {"method":"GET","path":"/pods","query":{"continue":"a\\"<b>\\u0001"}}',
     '  nearest: exchanges[1], which an earlier request took',
     '    query.continue: expected nothing, got "a\\"<b>\\u0001"',
+    'status: expected "ok", got "error"',
     'exchanges nothing asked for: exchanges[1], exchanges[2]',
     '  error: The answer is not what the contract says.',
   ]);
@@ -61,10 +61,10 @@ test('junit: the document is exactly this, escaped', () => {
   <testsuite name="pods.test.yaml" tests="2" failures="1">
     <testcase name="walk" classname="list-pods"/>
     <testcase name="cut" classname="list-pods">
-      <failure message="status: expected &quot;ok&quot;, got &quot;error&quot;">status: expected "ok", got "error"
-a request no exchange fits: {"method":"GET","path":"/pods","query":{"continue":"a\\"&lt;b&gt;\\u0001"}}
+      <failure message="a request no exchange fits: {&quot;method&quot;:&quot;GET&quot;,&quot;path&quot;:&quot;/pods&quot;,&quot;query&quot;:{&quot;continue&quot;:&quot;a\\&quot;&lt;b&gt;\\u0001&quot;}}">a request no exchange fits: {"method":"GET","path":"/pods","query":{"continue":"a\\"&lt;b&gt;\\u0001"}}
   nearest: exchanges[1], which an earlier request took
     query.continue: expected nothing, got "a\\"&lt;b&gt;\\u0001"
+status: expected "ok", got "error"
 exchanges nothing asked for: exchanges[1], exchanges[2]
   error: The answer is not what the contract says.</failure>
     </testcase>
