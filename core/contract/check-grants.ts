@@ -193,8 +193,19 @@ function checkRequest(draft: Draft, { path, request, use, binding, arguments: ar
     return;
   }
   const allowed: readonly Allowed[] = methods.map((destination) => destination.pathPrefixes ?? ['/']);
-  const escaped = coversPath(request.segments, allowed.flat(), tablesOf(draft, args), use.labels);
+  const prefixes = allowed.flat();
+  const escaped = coversPath(request.segments, prefixes, tablesOf(draft, args), use.labels);
   if (escaped !== undefined) problem('url', `The path ${escaped} leaves the path prefixes of ${binding.name} at ${origin}.`);
+  if (path.length > 2) return;
+  for (const node of draft.spec.at('completeness').at('paging').at('follow').at('paths').list()) {
+    const segments = String(node.value)
+      .split('/')
+      .slice(1)
+      .map((segment) => [segment]);
+    if (coversPath(segments, prefixes, tablesOf(draft, args), use.labels) !== undefined) {
+      node.problem('binding-destination', `The followed path leaves the path prefixes of ${binding.name} at ${origin}.`);
+    }
+  }
 }
 
 /** The fixed values by argument and label; sources are one more table. */

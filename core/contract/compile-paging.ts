@@ -136,6 +136,9 @@ export function checkPaging(draft: Draft, paging: PagingRules, isList: boolean):
   if (nextIs.length > 0 && paging.next.length === 0 && paging.follow === undefined) {
     node.at('end').at('nextIs').problem('paging-conflict', 'nextIs looks at next or follow, and neither is there.');
   }
+  if (paging.next.some(({ name }) => name === paging.counter?.name)) {
+    node.at('counter').at('name').problem('duplicate-name', 'A part of next has the same name.');
+  }
   checkPartsAreSent(draft, paging, node);
 }
 

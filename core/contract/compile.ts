@@ -9,6 +9,7 @@ import { bestOf } from './best.ts';
 import { checkGrants, type Grants } from './check-grants.ts';
 import { checkNames, compileWarnings } from './check-names.ts';
 import { checkPath } from './check-path.ts';
+import { checkPreset } from './check-preset.ts';
 import { checkReferences } from './check-references.ts';
 import { checkResolve } from './check-resolve.ts';
 import { checkSlots } from './check-slots.ts';
@@ -54,7 +55,12 @@ export function compileContract(input: CompileInput): CompileResult {
   checkStructure('ActionContract', input.contract.spec, draft.report);
   const best = bestOf(parts);
   if (best === 'Partial') draft.spec.problem('best-partial', 'A rule that is always true makes every answer incomplete.');
-  const problems = [...merged.report.problems, ...draft.report.problems];
+  checkJob(draft, parts);
+  const problems = [
+    ...merged.report.problems,
+    ...merged.layers.flatMap((preset) => checkPreset(preset, input.presets)),
+    ...draft.report.problems,
+  ];
   if (problems.some((problem) => problem.severity === 'error')) return { problems };
   const notReady = [...servedBy(parts), ...grants.notReady, ...references];
   const contract: CompiledContract = {
@@ -118,6 +124,14 @@ function checkParts(draft: Draft, parts: Parts, input: CompileInput): Grants {
   checkConsistency(draft, completeness.consistency, { hasOpen: http?.open !== undefined, hasOrder: result.order !== undefined });
   checkEffect(draft, parts);
   return checkGrants(draft, { target, sources: completeness.sources, arguments: parts.arguments }, input.bindings);
+}
+
+/** Polling and what is polled for belong together. */
+function checkJob(draft: Draft, { completeness, result }: Parts): void {
+  const pending = result.outcomes.some((outcome) => outcome.is === 'Pending');
+  if (pending === (completeness.job !== undefined)) return;
+  const what = pending ? 'An outcome is Pending, and without job nothing asks again.' : 'No outcome is Pending, so job never polls.';
+  draft.spec.at('completeness').at('job').problem('job-pending', what);
 }
 
 function declaredBy(draft: Draft, parts: Parts): Declared {

@@ -22,6 +22,8 @@ export interface Merged {
   /** Where the member at this path of the merged spec was written. Paths begin with `spec`. */
   written(path: SpecPath): Written;
   readonly presets: readonly { readonly name: string; readonly digest: string }[];
+  /** The preset and its base, as far as they are there. */
+  readonly layers: readonly ResourceObject[];
   readonly report: Report;
 }
 
@@ -49,6 +51,7 @@ export function mergePresets(contract: ResourceObject, presets: readonly Resourc
   return {
     spec,
     report,
+    layers: below,
     presets: below.map((layer) => ({ name: layer.name, digest: digestOf('preset', { name: layer.name, spec: layer.spec }) })),
     written: (path) => find(origins, path) ?? { kind: contract.kind, name: contract.name, path, ...sourceOf(contract) },
   };

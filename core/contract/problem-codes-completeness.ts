@@ -57,6 +57,11 @@ export const COMPLETENESS_CODES = {
   'field-unknown': { severity: 'error', what: 'A name of a field that does not exist.', cure: 'Name a field of result.fields.' },
   'argument-unknown': { severity: 'error', what: 'A name of an argument that does not exist.', cure: 'Name an argument.' },
   'reach-empty': { severity: 'error', what: 'reach says nothing.', cure: 'Set total, offset, pageSize or items.' },
+  'job-pending': {
+    severity: 'warning',
+    what: 'job without an outcome Pending, or the other way round.',
+    cure: 'Write both, or neither.',
+  },
   'limit-ceiling': { severity: 'error', what: 'A limit is beyond the ceiling of the sidecar.', cure: 'Lower it.' },
   'table-entry': {
     severity: 'error',

@@ -89,8 +89,8 @@ function nextKind(name: string, declared: Declared, later: boolean): SlotKind | 
 }
 
 const NUMBERS: Readonly<Record<string, readonly string[]>> = {
-  limits: ['pages', 'items', 'bytes', 'time', 'pageSize', 'parallel'],
-  budget: ['millis', 'seconds'],
+  limits: ['pages', 'items', 'bytes', 'time', 'pageSize'],
+  budget: ['millis'],
   operation: ['id'],
 };
 

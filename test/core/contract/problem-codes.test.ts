@@ -207,6 +207,17 @@ for (const [code, path, changes, around] of AROUND_ROWS) {
   });
 }
 
+test('problem unknown-field: a misspelled block of a preset refuses every contract on it', () => {
+  const presets = [preset('completeness: {signls: []}\n')];
+  expectProblem(compileSample({ 'completeness.preset': 'shop-v1' }, { presets }).problems, 'unknown-field', 'spec.completeness.signls');
+});
+
+test('problem binding-destination: a followed path leaves the path prefixes', () => {
+  const paging = { follow: { from: [{ body: '/n' }], vary: ['x'], paths: ['/v1/shops/all', '/v2/shops'] }, end: { nextIs: ['Absent'] } };
+  const { problems } = compileSample({ 'completeness.paging': paging, 'http.query.after': undefined });
+  expectProblem(problems, 'binding-destination', 'spec.completeness.paging.follow.paths[1]');
+});
+
 const PRESET_ROWS: readonly (readonly [code: string, path: string, spec: string, name?: string])[] = [
   ['preset-field', 'spec.summary', 'summary: x\n'],
   ['preset-field', 'spec.http.url', 'http: {url: "https://api.example.com"}\n'],

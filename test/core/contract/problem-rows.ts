@@ -197,6 +197,7 @@ export const COMPLETENESS_ROWS: readonly Row[] = [
   ['argument-unknown', 'spec.completeness.reach.narrowBy[0]', { 'completeness.reach.narrowBy.0': 'sinse' }],
   ['argument-unknown', 'spec.approval.reason', { ...WRITE, approval: { mode: 'EachCall', reason: '/wrds' } }],
   ['reach-empty', 'spec.completeness.reach', { 'completeness.reach': {} }],
+  ['job-pending', 'spec.completeness.job', { 'completeness.job': {} }],
   ['limit-ceiling', 'spec.completeness.limits.time', { 'completeness.limits.time': '2h' }],
   [
     'table-entry',
