@@ -7,7 +7,7 @@ import { compileContract } from '#core/contract/compile.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import type { Problem } from '#core/contract/problem.ts';
 import type { ResourceObject } from '#core/contract/resource-object.ts';
-import { shippedPresetObjects } from '#core/contract/shipped-presets.ts';
+import { withShippedPresets } from '#core/contract/shipped-presets.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { Bundle, type ServedAction } from '#sidecar/call/bundle.ts';
 import { Remotes, type RemotesMeans } from '#sidecar/execute/open-remotes.ts';
@@ -21,7 +21,7 @@ export function compileBundle(objects: readonly ResourceObject[], means: Remotes
   const ofKind = (kind: ResourceObject['kind']) => objects.filter((object) => object.kind === kind);
   const bindingObjects = ofKind('CredentialBinding');
   const contracts = ofKind('ActionContract');
-  const presets = [...shippedPresetObjects(), ...ofKind('ContractPreset')];
+  const presets = withShippedPresets(ofKind('ContractPreset'));
   const problems: Problem[] = [];
   const bindings: CompiledBinding[] = [];
   for (const object of bindingObjects) {

@@ -8,7 +8,7 @@ import type { JsonValue } from '#core/contract/compiled.ts';
 import { shippedPresets } from '#core/contract/gen/presets.ts';
 import { readYaml } from '#core/contract/read-yaml.ts';
 import type { ResourceObject } from '#core/contract/resource-object.ts';
-import { withShippedPresets } from '#sidecar/contract-test/run-contract-test.ts';
+import { withShippedPresets } from '#core/contract/shipped-presets.ts';
 
 const page = readFileSync(new URL('../../docs/presets.md', import.meta.url), 'utf8');
 const sections = new Map(
