@@ -71,9 +71,9 @@ export class BindingCredential {
     return this.#mask;
   }
 
-  /** After a 401: whether another try could carry another credential. */
-  renew(): boolean {
-    return this.#scheme.renew?.() ?? false;
+  /** After a 401 to `refused`, as it was sent: whether another try could carry another credential. */
+  renew(refused?: OutboundRequest): boolean {
+    return this.#scheme.renew?.(refused) ?? false;
   }
 }
 

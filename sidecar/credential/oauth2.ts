@@ -67,10 +67,14 @@ export function oauth2Scheme(secret: string, use: Use, means: OAuth2Means): Sche
       );
     },
     maskable: () => token?.maskable ?? NOTHING,
-    renew() {
-      const had = token !== undefined;
-      retire();
-      return had;
+    renew(refused) {
+      // Somebody else is fetching, or has fetched, a newer one: many calls meet the same refusal at once.
+      if (pending !== undefined) return true;
+      const current = token?.headers[0]?.[1];
+      if (current === undefined) return false;
+      const used = refused?.headers.find(([name]) => name === 'authorization')?.[1];
+      if (used === undefined || used === current) retire();
+      return true;
     },
   };
 }

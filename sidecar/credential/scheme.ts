@@ -17,8 +17,11 @@ export interface Scheme {
   headers(request: OutboundRequest, destination: BindingDestination, signal: AbortSignal): Headers | Promise<Headers>;
   /** What `headers` put on the wire last, and what it was made from. The same object while nothing changed. */
   maskable(): Maskable;
-  /** Forgets a token the remote refused; false when there is nothing that could be better the second time. */
-  renew?(): boolean;
+  /**
+   * Forgets the token the remote refused; false when there is nothing that could be better the second time. With the refused request
+   * as it was sent, a newer token is left alone.
+   */
+  renew?(refused?: OutboundRequest): boolean;
 }
 
 /** A value as it goes into a header: visible ASCII and, inside, spaces. */

@@ -243,6 +243,23 @@ test('attach: OAuth2 fetches one token for many calls, renews it before its end 
   assert.equal((await added(own, request())).authorization, 'Bearer SYN-access-token-3');
 });
 
+test('attach: many calls refused with one token fetch one new token', async () => {
+  let fetched = 0;
+  const own = credential(oauth, places, async () => {
+    fetched += 1;
+    return tokenReply({ access_token: `SYN-access-token-${fetched}`, token_type: 'Bearer' });
+  });
+  const sent = await Promise.all(Array.from({ length: 10 }, () => own.attach(request(), forever)));
+  const [first, second, ...late] = sent as [OutboundRequest, OutboundRequest, ...OutboundRequest[]];
+  assert.equal(own.renew(first), true);
+  const again = own.attach(request(), forever);
+  assert.equal(own.renew(second), true, 'while the new token is on its way');
+  await again;
+  for (const refused of late) assert.equal(own.renew(refused), true, 'after it came');
+  assert.equal((await added(own, request())).authorization, 'Bearer SYN-access-token-2');
+  assert.equal(fetched, 2);
+});
+
 test('attach: a token endpoint that refuses, fails or answers nonsense is told apart', async () => {
   for (const [reply, reason] of [
     [() => Promise.reject(new Error('unreachable')), 'VAULT_LOCKED'],
