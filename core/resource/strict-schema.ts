@@ -5,7 +5,8 @@
  * checks with these schemas instead, so a file on disk and an object in the cluster are judged alike.
  *
  * - Objects with `properties` take no others, unless they preserve unknown fields.
- * - A CEL rule `[has(self.a), has(self.b)].exists_one(x, x)` becomes a `oneOf` over `required`.
+ * - A CEL rule `[has(self.a), has(self.b)].exists_one(x, x)`, and a `oneOf` over `required`, becomes a `oneOf` that
+ *   carries its names and a sentence as `x-postern-exactly-one`.
  * - YAML anchors become `$defs`. Other CEL rules stay as data; the compiler has rules of its own for them.
  *
  * Runs at generation time only.
@@ -35,7 +36,7 @@ export function strictSchema({ root, anchors }: AnchoredSchema): Schema {
 }
 
 /** Facts for the API server only. */
-const DROPPED = new Set(['format', 'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-list-type', 'x-kubernetes-validations']);
+const DROPPED = new Set(['format', 'oneOf', 'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-list-type', 'x-kubernetes-validations']);
 
 function convertNode(node: Schema, convert: (child: Schema) => Schema): Schema {
   const strict: Schema = {};
@@ -64,10 +65,18 @@ function convertKeyword(keyword: string, value: unknown, convert: (child: Schema
 
 const EXACTLY_ONE = /^\[(has\(self\.\w+\)(?:, has\(self\.\w+\))*)\]\.exists_one\(x, x\)$/;
 
-function exactlyOneRules(node: Schema): { names: string[]; message: string }[] {
+interface Choice {
+  readonly names: readonly string[];
+  readonly message: string;
+}
+
+function exactlyOneRules(node: Schema): Choice[] {
   const rules = (node['x-kubernetes-validations'] ?? []) as readonly { rule: string; message: string }[];
-  return rules.flatMap(({ rule, message }) => {
+  const found = rules.flatMap(({ rule, message }): Choice[] => {
     const list = EXACTLY_ONE.exec(rule)?.[1];
     return list === undefined ? [] : [{ names: list.split(', ').map((has) => has.slice('has(self.'.length, -1)), message }];
   });
+  const plain = (node.oneOf ?? []) as readonly { required: readonly [string] }[];
+  const names = plain.map(({ required: [name] }) => name);
+  return names.length === 0 ? found : [...found, { names, message: `exactly one of ${names.join(', ')} is needed` }];
 }

@@ -371,7 +371,7 @@ export const actionContractSpecSchema: Record<string, unknown> = {
           "argument",
           "constant"
          ],
-         "message": "an argument of the read equals exactly one of argument, constant"
+         "message": "exactly one of argument, constant is needed"
         },
         "oneOf": [
          {
@@ -670,7 +670,7 @@ export const actionContractSpecSchema: Record<string, unknown> = {
        "form",
        "text"
       ],
-      "message": "a body has exactly one form: json, form or text"
+      "message": "exactly one of json, form, text is needed"
      },
      "oneOf": [
       {

@@ -96,7 +96,7 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
        "form",
        "text"
       ],
-      "message": "a body has exactly one form: json, form or text"
+      "message": "exactly one of json, form, text is needed"
      },
      "oneOf": [
       {
