@@ -10,14 +10,18 @@ interface Timer {
   readonly fire: () => void;
 }
 
-/** Turns of the event loop with nothing happening after which everything is taken to wait for time. */
-const QUIET_TURNS = 4;
+/**
+ * Real milliseconds without a request, a wait or an advance after which everything is taken to wait for time. Signing and
+ * decompression run on other threads and take less.
+ */
+const QUIET_MS = 3;
 
 export class ReplayClock implements Clock {
   readonly #startMs: number;
   readonly #timers = new Set<Timer>();
   #elapsedMs = 0;
   #watching = false;
+  #activity = 0;
 
   constructor(startMs: number) {
     this.#startMs = startMs;
@@ -50,12 +54,14 @@ export class ReplayClock implements Clock {
       };
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#timers.add(timer);
-      this.#watch(QUIET_TURNS);
+      this.#activity += 1;
+      this.#watch();
     });
   }
 
-  /** Moves time on, firing what falls due on the way in its order. */
+  /** Moves time on, firing what falls due on the way in its order. By nothing: says that something happens. */
   advance(ms: number): void {
+    this.#activity += 1;
     const targetMs = this.#elapsedMs + ms;
     for (let due = this.#first(targetMs); due !== undefined; due = this.#first(targetMs)) {
       this.#elapsedMs = Math.max(this.#elapsedMs, due.atMs);
@@ -73,22 +79,17 @@ export class ReplayClock implements Clock {
     return first;
   }
 
-  #watch(turns: number): void {
-    if (this.#watching && turns === QUIET_TURNS) return;
+  /** Waits until nothing happens any more, then lets time pass. One watch at a time. */
+  #watch(): void {
+    if (this.#watching) return;
     this.#watching = true;
-    setImmediate(() => {
-      if (this.#timers.size === 0) {
-        this.#watching = false;
-        return;
-      }
-      if (turns > 1) {
-        this.#watch(turns - 1);
-        return;
-      }
+    const seen = this.#activity;
+    setTimeout(() => {
       this.#watching = false;
+      if (this.#timers.size === 0) return;
       const first = this.#first(Number.POSITIVE_INFINITY);
-      if (first !== undefined) this.advance(first.atMs - this.#elapsedMs);
-      if (this.#timers.size > 0) this.#watch(QUIET_TURNS);
-    });
+      if (seen === this.#activity && first !== undefined) this.advance(first.atMs - this.#elapsedMs);
+      if (this.#timers.size > 0) this.#watch();
+    }, QUIET_MS);
   }
 }

@@ -54,8 +54,8 @@ export class ReplayTransport implements Transport {
       throw new TransportFailure('protocol', true);
     }
     this.#taken.add(index);
+    this.#clock.advance(exchange.afterMs);
     if (exchange.afterMs > 0) {
-      this.#clock.advance(exchange.afterMs);
       // A deadline that fell due on the way aborts in a later turn, as it would while bytes are on the wire.
       await new Promise((resolve) => setImmediate(resolve));
     }
