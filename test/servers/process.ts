@@ -77,7 +77,7 @@ export async function openWorkspace(label: string): Promise<Workspace> {
     logTail,
     async launch({ program, args, env, strays = [], ready }) {
       const log = join(folder, `${basename(program)}.log`);
-      const child = await spawnLogged({ program, args, env: { ...process.env, ...env }, log, cwd: folder });
+      const child = await spawnLogged({ program, args, env: { ...process.env, TMPDIR: folder, ...env }, log, cwd: folder });
       children.push(child);
       logs.push(log);
       cleared.push(...strays);
