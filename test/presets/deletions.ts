@@ -31,7 +31,12 @@ function placesIn(value: JsonValue, at: Place): readonly Place[] {
     if (SILENT.has(String(key))) continue;
     places.push([...at, key], ...placesIn(entry, [...at, key]));
   }
-  return places;
+  // An empty list is no list: the only entry of one goes with it, and that is one deletion, not two.
+  return places.filter((place) => !isOnlyEntry(value, at, place));
+}
+
+function isOnlyEntry(value: JsonValue, at: Place, place: Place): boolean {
+  return isList(value) && value.length === 1 && place.length === at.length + 1;
 }
 
 function without(value: JsonValue, place: Place): JsonValue {
@@ -47,14 +52,19 @@ function without(value: JsonValue, place: Place): JsonValue {
   return copy;
 }
 
-/** Entries by their name, their text or their position. */
+/** Entries by their name, their text or their position; a list of one entry with that entry. */
 function nameOf(spec: JsonObject, place: Place): string {
   let value: JsonValue = spec;
   const words: string[] = [];
   for (const key of place) {
     value = (isList(value) ? value[Number(key)] : isObject(value) ? value[String(key)] : null) ?? null;
-    const named = isObject(value) ? (value.name ?? value.match ?? value.prefix) : value;
-    words.push(typeof key === 'number' && typeof named === 'string' ? named : String(key));
+    words.push(typeof key === 'number' ? entryName(value, key) : key);
   }
+  if (isList(value) && value.length === 1) words.push(entryName(value[0] ?? null, 0));
   return words.join('.');
+}
+
+function entryName(entry: JsonValue, index: number): string {
+  const name = isObject(entry) ? (entry.name ?? entry.match ?? entry.prefix) : entry;
+  return typeof name === 'string' ? name : String(index);
 }
