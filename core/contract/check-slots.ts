@@ -114,6 +114,6 @@ function checkLimitIsSet(draft: Draft, use: SlotUse): void {
 function checkFixedValues(draft: Draft, use: SlotUse, kind: SlotKind): void {
   for (const { value, path } of kind.fixed ?? []) {
     const fault = fixedValueFault(value, use);
-    if (fault !== undefined) draft.report.add(path, 'slot-value', `${fault} where ${use.slot.text} stands.`);
+    if (fault !== undefined) draft.report.add(path, 'slot-value', `The value ${fault}; ${use.slot.text} puts it there.`);
   }
 }

@@ -1,42 +1,40 @@
 /**
- * Fixed values (resolve, constants, sources) are judged when the contract is compiled: each must be legal where its slot stands, so that
- * no call can fail on the contract's own words.
+ * Fixed values (resolve, constants, sources) are judged when the contract is compiled, by the very formats and encoders that calls will
+ * use: no call can fail on the contract's own words.
  */
 import type { JsonValue } from './compiled.ts';
 import type { Position, SlotUse } from './draft.ts';
-import { isHeaderText } from './header-rules.ts';
+import { isMisfit, type Misfit, strictEncoders, textOf } from './encode.ts';
+import { applyFormat } from './slot-format.ts';
 
-/** Begins a sentence that ends "where $(slot) stands.", or nothing when the value is legal. */
+/** Continues "The value ...", or nothing when the value is legal where its slot stands. */
 export function fixedValueFault(value: JsonValue, use: SlotUse): string | undefined {
-  const { position, composed } = use;
-  if ((position === 'json' && !composed) || UNJUDGED.includes(position)) return undefined;
-  if (typeof value === 'object') return `${value === null ? 'null' : 'A list or map'} cannot stand`;
-  const text = String(value);
-  return text.isWellFormed() ? textFault(text, use) : 'Half of a surrogate pair cannot stand';
+  const { position, composed, slot } = use;
+  if (UNJUDGED.includes(position)) return undefined;
+  const shown = slot.format === undefined ? value : applyFormat(slot.format, value);
+  if (isMisfit(shown)) return shown.why;
+  if (position === 'json' && !composed) return undefined;
+  const text = textOf(shown);
+  if (isMisfit(text)) return text.why;
+  const encoded = encodedAt(position, composed ? text.trim() : text);
+  return isMisfit(encoded) ? encoded.why : undefined;
 }
 
-function textFault(text: string, { position, composed }: SlotUse): string | undefined {
+function encodedAt(position: Position, text: string): string | Misfit {
   switch (position) {
     case 'segment':
-      return segmentFault(text);
-    case 'host':
-      return HOST.test(text) ? undefined : 'Only a canonical host can stand';
-    case 'header':
-      return isHeaderText(composed ? text.trim() : text) ? undefined : 'Only visible ASCII can stand';
     case 'query':
+    case 'header':
+    case 'form':
+      return strictEncoders[position](text);
+    case 'host':
+      return HOST.test(text) ? text : { rule: 'reserved', why: 'must be a canonical host' };
     case 'argv':
-      return /\p{Cc}/u.test(text) ? 'A control character cannot stand' : undefined;
+      return /\p{Cc}/u.test(text) ? { rule: 'control', why: 'must not contain control characters' } : text;
     default:
-      // A tab or line break is fine in a body.
-      return undefined;
+      return text;
   }
 }
 
 const UNJUDGED: readonly Position[] = ['initial', 'words', 'credential'];
 const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9][0-9]{0,4})?$/;
-
-function segmentFault(text: string): string | undefined {
-  if (text === '') return 'An empty text cannot stand';
-  if (/^(?:\.|%2e){1,2}(?:;.*)?$/i.test(text)) return 'A dot segment cannot stand';
-  return /[\p{C}\u2028\u2029\\]/u.test(text) ? 'A control character or backslash cannot stand' : undefined;
-}

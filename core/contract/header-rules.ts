@@ -55,5 +55,5 @@ export function reservedBecause(name: string): string | undefined {
 
 /** RFC 9110 section 5.5 without obs-text: what is sent is what is seen. */
 export function isHeaderText(text: string): boolean {
-  return /^[\x20-\x7e\t]*$/.test(text) && text.trim() === text;
+  return /^[\x20-\x7e]*$/.test(text) && text.trim() === text;
 }

@@ -96,6 +96,9 @@ export const REQUEST_ROWS: readonly Row[] = [
   ['slot-free-text', 'spec.http.headers.x-note', { 'http.headers.x-note': '$(args.note)' }],
   ['slot-value', 'spec.resolve.shop.north.id', { 'resolve.shop.north.id': '..' }],
   ['slot-value', 'spec.resolve.shop.north.id', { 'resolve.shop.north.id': '%2e%2E;x' }, 'an encoded dot segment'],
+  ['slot-value', 'spec.resolve.shop.north.id', { 'resolve.shop.north.id': 'a/b' }, 'two segments'],
+  ['slot-value', 'spec.resolve.shop.north.id', { 'resolve.shop.north.id': 'a%2fb' }, 'an encoded slash'],
+  ['slot-value', 'spec.constants.kind', { 'constants.kind': 'a\u0101', 'http.headers.x-kind': '$(constants.kind)' }, 'not ASCII'],
   ['slot-value', 'spec.constants.big', { 'http.query.x': '$(constants.big)' }],
   ['slot-value', 'spec.constants.kind', { 'constants.kind': 'a\nb', 'http.headers.x-kind': '$(constants.kind)' }],
   ['slot-unset', 'spec.http.query.limit', { 'completeness.limits.pageSize': undefined }],
@@ -132,6 +135,7 @@ export const REQUEST_ROWS: readonly Row[] = [
   ['header-name', 'spec.http.headers["x y"]', { 'http.headers.x y': 'x' }],
   ['header-reserved', 'spec.http.headers.Authorization', { 'http.headers.Authorization': 'x' }],
   ['header-reserved', 'spec.http.headers.x-http-method-override', { 'http.headers.x-http-method-override': 'DELETE' }],
+  ['header-value', 'spec.http.headers.x-a', { 'http.headers.x-a': ' $(args.code)' }],
   ['header-value', 'spec.http.headers.accept', { 'http.headers.accept': 'a\r\nb: c' }],
   ['body-not-allowed', 'spec.http.body', { 'http.body': { json: {} } }],
   [
