@@ -1,6 +1,6 @@
 /**
  * A Python with grpcio, for a client in another language: `POSTERN_PYTHON` where it is set (.ci/run sets it), else a
- * virtual environment in the user's cache, made once from .ci/requirements.txt.
+ * virtual environment in the user's cache, made once from .ci/requirements.txt (the one .ci/run uses too).
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -53,7 +53,7 @@ async function environment(): Promise<string> {
     .update(await readFile(requirements))
     .digest('hex')
     .slice(0, 16);
-  const home = join(homedir(), '.cache/postern', `python-${digest}`);
+  const home = join(homedir(), '.cache/postern/ci', `python-${digest}`);
   const python = join(home, 'bin/python');
   const complete = join(home, 'complete');
   await mkdir(dirname(home), { recursive: true });
