@@ -11,13 +11,14 @@ import type { SlotValues } from '#core/contract/slot-value.ts';
 import type { BindingCredential } from '#sidecar/credential/attach.ts';
 import type { ReplyMask } from '#sidecar/credential/mask.ts';
 import { decodeReply } from '#sidecar/decode/decode-reply.ts';
-import { type RawReply, type Transport, TransportFailure } from './http/transport.ts';
+import { type OutboundRequest, type Transport, TransportFailure } from './http/transport.ts';
 import type { AskOptions, Remote } from './remote.ts';
 
 export interface HttpRemoteMeans {
   readonly rules: ResultRules;
   readonly credential: BindingCredential;
-  readonly transport: Transport;
+  /** The transport of one of the binding's destinations; open and next may have another origin than the main request. */
+  transport(origin: string): Transport;
   readonly clock: Clock;
   /** Canonical literal origin of a source that has its own. */
   readonly origin?: string;
@@ -40,9 +41,10 @@ export class HttpRemote implements Remote {
 
   async ask(template: RequestTemplate, values: SlotValues, options: AskOptions): Promise<Exchange> {
     const assembled = this.#assemble(template, values, options.follow);
-    let reply = await this.#send(assembled, options);
+    const first = await this.#send(assembled, options);
     // A token may have been withdrawn before its time; one renewed try, still before anything was answered to the caller.
-    if (reply.kind === 'reply' && reply.status === 401 && this.#means.credential.renew()) reply = await this.#send(assembled, options);
+    const again = first.status === 401 && this.#means.repeatable && this.#means.credential.renew(first.request);
+    const { reply } = again ? await this.#send(assembled, options) : first;
     return { sent: assembled.sent, reply };
   }
 
@@ -51,22 +53,22 @@ export class HttpRemote implements Remote {
     return follow === undefined ? assemble(template, values, at) : assembleFollow(template, values, follow, at);
   }
 
-  async #send(assembled: Assembled, options: AskOptions): Promise<Reply | NoReply> {
-    const { credential, transport, rules, clock, repeatable } = this.#means;
+  async #send({ outbound }: Assembled, options: AskOptions): Promise<Sent> {
+    const { credential, rules, clock, repeatable } = this.#means;
+    let request = outbound;
     try {
-      const attached = credential.attach(assembled.outbound, options.signal);
-      const request = attached instanceof Promise ? await attached : attached;
-      const raw: RawReply = await transport.send(request, {
+      const attached = credential.attach(outbound, options.signal);
+      request = attached instanceof Promise ? await attached : attached;
+      const raw = await this.#means.transport(request.origin).send(request, {
         signal: options.signal,
         // Compressed bytes are fewer than decoded ones, or somebody is playing games.
         wireBytesMax: options.bodyBytesMax,
         bodyBytesMax: options.bodyBytesMax,
         repeatable,
       });
-      return decodeReply(raw, rules, this.#mask(), clock.wallMs());
+      return { request, status: raw.status, reply: decodeReply(raw, rules, this.#mask(), clock.wallMs()) };
     } catch (thrown) {
-      if (!(thrown instanceof TransportFailure)) throw thrown;
-      return { kind: 'noReply', cause: thrown.kind, receivedAtMs: clock.wallMs() };
+      return { request, reply: { kind: 'noReply', cause: causeOf(thrown, options.signal), receivedAtMs: clock.wallMs() } };
     }
   }
 
@@ -78,4 +80,18 @@ export class HttpRemote implements Remote {
       this.#means.onAnomaly();
     });
   }
+}
+
+interface Sent {
+  /** As it went out, or would have. */
+  readonly request: OutboundRequest;
+  readonly status?: number;
+  readonly reply: Reply | NoReply;
+}
+
+/** Rows that were collected must not be lost because a token came too late: past the deadline nothing is an error of its own. */
+function causeOf(thrown: unknown, signal: AbortSignal): NoReply['cause'] {
+  if (thrown instanceof TransportFailure) return thrown.kind;
+  if (signal.aborted) return 'timedOut';
+  throw thrown;
 }

@@ -48,7 +48,7 @@ export class Remotes {
         {
           rules: contract.result,
           credential: this.#credential(binding),
-          transport: this.#transport(binding, origin ?? target.request.origin),
+          transport: (to) => this.#transport(binding, to),
           clock,
           ...(origin === undefined ? {} : { origin }),
           repeatable: contract.effect === 'Read',

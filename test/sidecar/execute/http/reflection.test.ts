@@ -78,7 +78,7 @@ async function withRemote(
     const onAnomaly = () => {
       anomalies += 1;
     };
-    const remote = new HttpRemote({ rules, credential, transport, clock: systemClock, repeatable: true, onAnomaly }, args);
+    const remote = new HttpRemote({ rules, credential, transport: () => transport, clock: systemClock, repeatable: true, onAnomaly }, args);
     const request: RequestTemplate = {
       method: 'GET',
       origin,
