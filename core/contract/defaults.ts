@@ -24,12 +24,12 @@ function duration(ms: number): string {
   return ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`;
 }
 
-const CONTENT_TYPES: Readonly<Record<string, readonly string[]>> = {
-  JSON: ['application/json', 'application/problem+json'],
-  XML: ['application/xml', 'text/xml'],
-  NDJSON: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
-  Lines: ['text/plain'],
-};
+const CONTENT_TYPES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['JSON', ['application/json', 'application/problem+json']],
+  ['XML', ['application/xml', 'text/xml']],
+  ['NDJSON', ['application/x-ndjson', 'application/ndjson', 'application/jsonl']],
+  ['Lines', ['text/plain']],
+]);
 
 const fieldPath = (field: JsonObject): JsonValue | undefined =>
   typeof field.name === 'string' ? `/${field.name.replaceAll('~', '~0').replaceAll('/', '~1')}` : undefined;
@@ -46,7 +46,7 @@ const DEFAULTS: readonly Default[] = [
   at('warnings', []),
   at('result', {}),
   at('result.decoder', 'JSON'),
-  at('result.contentTypes', (result) => CONTENT_TYPES[String(result.decoder)] ?? []),
+  at('result.contentTypes', (result) => CONTENT_TYPES.get(String(result.decoder)) ?? []),
   at('result.outcomes', []),
   at('result.object', (result) => (result.items === undefined ? '/' : undefined)),
   at('result.absentItems', (result) => (result.items === undefined ? undefined : 'Error')),

@@ -11,6 +11,8 @@ export function isHeaderName(name: string): boolean {
 }
 
 const RESERVED: ReadonlySet<string> = new Set([
+  'range',
+  'if-range',
   'host',
   'content-length',
   'transfer-encoding',
@@ -47,6 +49,7 @@ const RESERVED: ReadonlySet<string> = new Set([
 
 /** Why the lower-case name is not the contract's to set, or nothing when it is. */
 export function reservedBecause(name: string): string | undefined {
+  if (name === 'range' || name === 'if-range') return 'asks for a part, and a part would pass for the whole';
   if (name === 'content-type') return 'is set by body.contentType';
   if (name === 'authorization' || name.startsWith('proxy-')) return 'carries a credential, and credentials come from bindings';
   if (/method|-url$/.test(name) && RESERVED.has(name)) return 'changes the method or the path after they were checked';

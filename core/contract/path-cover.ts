@@ -68,7 +68,7 @@ class Cover {
     if (part.root !== 'resolve' && part.root !== 'source') return [{ shown: part.text, labels }];
     const argument = part.root === 'source' ? ' source' : (part.path[0] ?? '');
     const member = part.path.at(-1) ?? '';
-    const chosen = labels[argument];
+    const chosen = labelOf(labels, argument);
     const each = chosen === undefined ? this.#tables.labels(argument) : [chosen];
     return each.map((label) => this.#known(this.#tables.value(argument, label, member), part, { ...labels, [argument]: label }));
   }
@@ -77,13 +77,18 @@ class Cover {
     const [argument = ''] = slot.path;
     const values = slot.path.length === 1 && slot.spread === undefined ? this.#tables.enumOf(argument) : undefined;
     if (values === undefined) return [{ shown: slot.text, labels }];
-    const chosen = labels[argument];
+    const chosen = labelOf(labels, argument);
     return (chosen === undefined ? values : [chosen]).map((text) => ({ text, labels: { ...labels, [argument]: text } }));
   }
 
   #known(text: string | undefined, slot: Slot, labels: Labels): { text?: string; shown?: string; labels: Labels } {
     return text === undefined ? { shown: slot.text, labels } : { text, labels };
   }
+}
+
+/** Own members only: an argument may be called like a member every object has. */
+function labelOf(labels: Labels, argument: string): string | undefined {
+  return Object.hasOwn(labels, argument) ? labels[argument] : undefined;
 }
 
 function fits(prefix: Prefix, index: number, text: string | undefined): boolean {

@@ -20,6 +20,9 @@ export interface FindingExtra {
   readonly cure?: string | undefined;
 }
 
+/** Messages quote what is wrong, and what is wrong may be long. */
+const MESSAGE_CHARS = 600;
+
 /** Collects findings of one object; the same code at the same place is kept once. */
 export class Report {
   readonly #written: (path: SpecPath) => Written;
@@ -44,7 +47,7 @@ export class Report {
       path: shown,
       code,
       severity: entry.severity,
-      message,
+      message: message.length > MESSAGE_CHARS ? `${message.slice(0, MESSAGE_CHARS)}…` : message,
       cure: extra.cure ?? entry.cure,
       ...(extra.nearest === undefined ? {} : { nearest: extra.nearest }),
     });

@@ -166,6 +166,18 @@ test('compile: all twenty examples compile, and only effects, SSH and credential
   ]);
 });
 
+test('compile: an argument called like a member of every object is an argument like any other', () => {
+  const changes = {
+    'arguments.properties.isPrototypeOf': { type: 'string', enum: ['n1', 's1'] },
+    'arguments.required.3': 'isPrototypeOf',
+    'http.url': 'https://api.example.com/v1/shops/$(args.isPrototypeOf)/things',
+  };
+  const prefixes = (...pathPrefixes: string[]) => ({ bindings: [sampleBinding({ 'destinations.0.pathPrefixes': pathPrefixes })] });
+  assert.deepEqual(shown(compileSample(changes, prefixes('/v1/shops/n*', '/v1/shops/s1')).problems), []);
+  assert.deepEqual(shown(compileSample(changes, prefixes('/v1/shops/n*')).problems), ['binding-destination spec.http.url']);
+  assert.deepEqual(shown(compileSample({ 'result.decoder': 'constructor' }).problems), ['unknown-value spec.result.decoder']);
+});
+
 test('compile: no message of the compiler repeats a password written into a URL', () => {
   const { problems } = compileSample({ 'http.url': 'https://user:hunter2@api.example.com/v1' });
   assert.deepEqual(
@@ -174,6 +186,17 @@ test('compile: no message of the compiler repeats a password written into a URL'
   );
   assert.doesNotMatch(JSON.stringify(problems), /hunter2/);
 });
+
+/** Names every object has, as names and as values. */
+const name = fc.constantFrom('constructor', 'toString', 'hasOwnProperty', 'isPrototypeOf', 'a');
+const { awkward } = fc.letrec<{ awkward: unknown }>((tie) => ({
+  awkward: fc.oneof(
+    { depthSize: 'small' },
+    name,
+    fc.array(tie('awkward'), { maxLength: 2 }),
+    fc.dictionary(name, tie('awkward'), { maxKeys: 3 }),
+  ),
+}));
 
 test('compile: whatever a contract holds, the compiler answers with problems and does not throw', () => {
   const paths = [
@@ -199,7 +222,7 @@ test('compile: whatever a contract holds, the compiler answers with problems and
     'completeness.without',
   ];
   fc.assert(
-    fc.property(fc.constantFrom(...paths), fc.jsonValue({ maxDepth: 3 }), (path, value) => {
+    fc.property(fc.constantFrom(...paths), fc.oneof(fc.jsonValue({ maxDepth: 3 }), awkward), (path, value) => {
       const { problems } = compileSample({ [path]: value as JsonValue });
       for (const problem of problems) assert.ok(problem.cure !== '' && problem.message !== '');
     }),
