@@ -220,6 +220,9 @@ test('compile: whatever a contract holds, the compiler answers with problems and
     'callers',
     'completeness.preset',
     'completeness.without',
+    'result.decoder',
+    'http.method',
+    'effect',
   ];
   fc.assert(
     fc.property(fc.constantFrom(...paths), fc.oneof(fc.jsonValue({ maxDepth: 3 }), awkward), (path, value) => {
