@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonValue, ResultRules } from '#core/contract/compiled.ts';
 import { contract, path, rule } from './build-contract.ts';
-import { codesOf, drive, envelopeOf, items, type Said } from './drive-walk.ts';
+import { codesOf, drive, envelopeOf, items, resumed, type Said } from './drive-walk.ts';
 
 function read(result: Partial<ResultRules>, ...bodies: readonly JsonValue[]) {
   const answers: readonly Said[] = bodies.map((body) => ({ body }));
@@ -40,8 +40,7 @@ describe('collect', () => {
     assert.deepEqual(rows, [{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
     assert.equal(envelopeOf(driven).completeness.page.walk.returned, 3);
     const first = drive(contract(), [{ body: page }], { stop: { limit: 'one_page' } });
-    const [from] = first.sealed ?? [];
-    assert.ok(from !== undefined);
+    const from = resumed(first);
     assert.deepEqual(drive(contract(), [{ body: { items: [{ id: 'b' }, { id: 'c' }], next: null } }], { from }).rows.length, 1);
   });
 

@@ -140,3 +140,10 @@ export function wayOf({ folded }: Pick<Driven, 'folded'>): string {
 export function items(from: number, count: number): readonly JsonValue[] {
   return Array.from({ length: count }, (_, index) => ({ id: `i${from + index}` }));
 }
+
+/** The walk a cursor carries to the next call. */
+export function resumed({ sealed }: Pick<Driven, 'sealed'>): SourceWalk {
+  const [walk] = sealed ?? [];
+  if (walk === undefined) throw new Error('no cursor was given');
+  return walk;
+}

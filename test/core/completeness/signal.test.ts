@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CompiledContract, JsonValue, SignalRule } from '#core/contract/compiled.ts';
 import { contract, locator, rule } from './build-contract.ts';
-import { codesOf, drive, envelopeOf, items, type Said, wayOf } from './drive-walk.ts';
+import { codesOf, drive, envelopeOf, items, resumed, type Said, wayOf } from './drive-walk.ts';
 
 const DECLARED: CompiledContract['warnings'] = {
   hint: { name: 'hint', code: 'UPSTREAM_NOTICE', owner: 'team', expires: '2026-12-31', message: 'the remote has a remark' },
@@ -50,8 +50,7 @@ describe('signal', () => {
   it('signal: it stays said in the calls that follow a cursor', () => {
     const compiled = contract({ completeness: { signals: [PARTIAL] } });
     const first = drive(compiled, [page({ partial: true }, 'c1')], { stop: { limit: 'one_page' } });
-    const [from] = first.sealed ?? [];
-    assert.ok(from !== undefined);
+    const from = resumed(first);
     assert.deepEqual(codesOf(drive(compiled, [page({})], { from })), ['SOURCE_UNAVAILABLE']);
   });
 
