@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
+import { readYaml } from '#core/contract/read-yaml.ts';
 import { INCOMPLETE_REASONS } from '#core/error/reasons.ts';
 import type { Outcome } from '#sidecar/contract-test/outcome.ts';
 import { reportFailure } from '#sidecar/contract-test/report.ts';
@@ -55,6 +56,18 @@ describe('completeness cases', () => {
     assert.equal(files.length + notHere.length, 98);
     assert.deepEqual(
       notHere.filter(({ id, because }) => because === '' || id in CASES),
+      [],
+    );
+  });
+
+  test('all files stand beside each other as one folder: every name is given once', () => {
+    const names = ['cases', 'reasons'].flatMap((folder) =>
+      readdirSync(`${FOLDER}/${folder}`).flatMap((name) =>
+        readYaml(readFileSync(`${FOLDER}/${folder}/${name}`, 'utf8'), name).objects.map((object) => `${object.kind} ${object.name}`),
+      ),
+    );
+    assert.deepEqual(
+      names.filter((name, index) => names.indexOf(name) !== index),
       [],
     );
   });
@@ -114,6 +127,12 @@ describe('reasons', () => {
       const codes = results[0]?.calls[0]?.outcome.completeness?.incomplete_reasons.map((reason) => reason.code);
       assert.ok(codes?.includes(code), `${codes} has ${code}`);
     });
+  }
+});
+
+test('outcomes', async (t) => {
+  for (const result of await replayFile(`${FOLDER}/outcomes.yaml`)) {
+    await t.test(`${result.name} is what design section 10 says`, () => assert.ok(result.passed, reportFailure(result).join('\n')));
   }
 });
 
