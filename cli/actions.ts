@@ -11,7 +11,7 @@ interface Options extends ConnectionOptions {
 export function actionsCommand(): Command {
   return withAddress(new Command('actions'))
     .description('List the actions a sidecar serves, with their arguments and limits.')
-    .addOption(new Option('-o, --output FORMAT', 'how to print').choices(['text', 'json']).default('text'))
+    .addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'))
     .addHelpText('after', '\nExamples:\n  postern actions\n  postern actions -o json --address 127.0.0.1:7717')
     .action(list);
 }
@@ -64,10 +64,10 @@ function propertiesOf(schemaJson: string): Record<string, Record<string, unknown
 }
 
 function describe(schema: Record<string, unknown>): string {
-  const parts = [String(schema['type'] ?? 'any')];
-  if (Array.isArray(schema['enum'])) parts.push(`one of ${schema['enum'].join(', ')}`);
-  if (typeof schema['format'] === 'string') parts.push(schema['format']);
-  if (typeof schema['description'] === 'string') parts.push(schema['description']);
+  const parts = [String(schema.type ?? 'any')];
+  if (Array.isArray(schema.enum)) parts.push(`one of ${schema.enum.join(', ')}`);
+  if (typeof schema.format === 'string') parts.push(schema.format);
+  if (typeof schema.description === 'string') parts.push(schema.description);
   return visibleText(parts.join('; '));
 }
 

@@ -24,10 +24,10 @@ export function callCommand(): Command {
     .description('Call an action and print its answer: whether it is complete, why not, and how to go on.')
     .argument('<action>', 'name of the action, as "postern actions" lists it')
     .argument('[arguments]', 'arguments as a JSON object, or - to read them from standard input', '{}')
-    .option('--cursor CURSOR', 'go on where an earlier answer stopped; the arguments must be the same')
+    .option('--cursor <cursor>', 'go on where an earlier answer stopped; the arguments must be the same')
     .option('--one-page', 'ask the remote for a single page')
-    .option('--deadline DURATION', "give up after this time (500ms, 20s, 2m); may only shorten the contract's limit", parseDuration)
-    .addOption(new Option('-o, --output FORMAT', 'how to print').choices(['text', 'json']).default('text'))
+    .option('--deadline <duration>', "give up after this time (500ms, 20s, 2m); may only shorten the contract's limit", parseDuration)
+    .addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'))
     .addHelpText('after', EXAMPLES)
     .action(call);
 }

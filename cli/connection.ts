@@ -11,7 +11,7 @@ export interface ConnectionOptions {
 }
 
 export function withAddress(command: Command): Command {
-  return command.option('--address HOST:PORT', `the sidecar to ask (default: POSTERN_ADDRESS, else ${DEFAULT_ADDRESS})`, parseAddress);
+  return command.option('--address <host:port>', `the sidecar to ask (default: POSTERN_ADDRESS, else ${DEFAULT_ADDRESS})`, parseAddress);
 }
 
 /** A literal address and a port. Names are not resolved: the hosts file of a pod is the agent's to write. */

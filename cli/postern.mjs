@@ -17,6 +17,8 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
   const run = spawnSync(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
   process.exitCode = run.status ?? 1;
 } else {
-  console.error(`postern needs Node 24 or newer; this is ${process.version}. Run "npm ci" in the project (it brings its own Node) or install Node 24. (${main})`);
+  console.error(
+    `postern needs Node 24 or newer; this is ${process.version}. Run "npm ci" in the project (it brings its own Node) or install Node 24. (${main})`,
+  );
   process.exitCode = 1;
 }
