@@ -122,7 +122,9 @@ test('contract test: a request nobody recorded fails with the nearest exchange',
 
 test('contract test: an exchange nothing asked for fails, unless it is allowed to be left over', async () => {
   const spec = `exchanges:\n${get('null', '{items: []}')}\n${get('c1', '{items: []}')}\n`;
-  assert.deepEqual(reportFailure(await run(`${spec}expect: {status: ok}`)), ['exchanges nothing asked for: exchanges[1]']);
+  const result = await run(`${spec}expect: {status: ok}`);
+  assert.deepEqual(reportFailure(result), ['exchanges nothing asked for: exchanges[1]']);
+  assert.equal(result.passed, false);
   assert.equal((await run(`${spec}expect: {status: ok, unconsumed: 1}`)).passed, true);
 });
 
@@ -252,20 +254,22 @@ test('coverage: a rule is needed when a test fails without it, and the test is n
     const [covered] = await coverContracts(
       objects(contract(), BINDING, ...tests.map((spec, index) => recording(spec).replace('name: recorded', `name: recorded-${index}`))),
     );
-    return Object.fromEntries((covered?.rules ?? []).map(({ kind, name, state, test: by }) => [`${kind} ${name}`, by ?? state]));
+    return Object.fromEntries(
+      (covered?.rules ?? []).map(({ kind, name, state, test: by }) => [`${kind} ${name}`, by === undefined ? state : `${state} by ${by}`]),
+    );
   };
   assert.deepEqual(await states(walk), {
     'outcome token-gone': 'unused',
-    'next after': 'recorded-0',
-    'end nextIs Absent': 'recorded-0',
+    'next after': 'needed by recorded-0',
+    'end nextIs Absent': 'needed by recorded-0',
     'signal cut': 'unused',
   });
   // The list is over, and the reason would be the same with the signal gone: nothing depends on it.
   const both = `exchanges:\n${get('null', '{items: [], cut: true}')}\nexpect: {status: partial, reasons: [SOURCE_UNAVAILABLE], continuation: retry_with_deadline}`;
   const expired = `exchanges:\n- {request: {method: GET, path: /v1/north/items}, response: {status: 410, headers: {content-type: application/json}, body: {}}}\nexpect: {status: error, code: CURSOR_EXPIRED, reasons: [CURSOR_EXPIRED], continuation: restart}`;
   const all = await states(walk, both, expired);
-  assert.equal(all['signal cut'], 'recorded-1');
-  assert.equal(all['outcome token-gone'], 'recorded-2');
+  assert.equal(all['signal cut'], 'needed by recorded-1');
+  assert.equal(all['outcome token-gone'], 'needed by recorded-2');
 });
 
 test('coverage: a rule that matches without making a difference is told apart from one nothing meets', async () => {
