@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
+import { decide } from '#core/completeness/decide.ts';
 import { readYaml } from '#core/contract/read-yaml.ts';
 import { INCOMPLETE_REASONS } from '#core/error/reasons.ts';
 import type { Outcome } from '#sidecar/contract-test/outcome.ts';
@@ -35,6 +36,8 @@ interface Deviations {
 }
 
 const FOLDER = 'test/completeness';
+/** Within the life of every warning of the cases. */
+const NOW = Date.UTC(2026, 0, 1);
 const CASES: Readonly<Record<string, ExpectedCase>> = expected;
 const { deviations, notHere }: Deviations = parse(readFileSync(`${FOLDER}/deviations.yaml`, 'utf8'));
 
@@ -100,6 +103,28 @@ describe('completeness cases', () => {
   });
 });
 
+describe('what may be done with an answer', () => {
+  for (const [id, { title, status }] of Object.entries(CASES)) {
+    if (status !== 'partial') continue;
+    test(`${id}: no effect follows from it (${title})`, async () => {
+      const answer = await envelopeOf(id);
+      assert.equal(decide(answer, { kind: 'mutate', proof: 'declared' }, NOW), 'refuse_or_request_review');
+      assert.equal(decide(answer, { kind: 'act_on_absence', proof: 'declared' }, NOW), 'refuse_or_request_review');
+    });
+  }
+  for (const id of ['A07', 'A24', 'A40', 'B03']) {
+    test(`${id}: complete, and still no proof that something is not there`, async () => {
+      assert.equal(decide(await envelopeOf(id), { kind: 'act_on_absence', proof: 'declared' }, NOW), 'refuse_or_request_review');
+    });
+  }
+  test('A70: complete and empty, so that absence may be cited', async () => {
+    assert.equal(decide(await envelopeOf('A70'), { kind: 'act_on_absence' }, NOW), 'proceed');
+  });
+  test('A71: an empty first page with more pages gives continue_search', async () => {
+    assert.equal(decide(await envelopeOf('A71'), { kind: 'report' }, NOW), 'continue_search');
+  });
+});
+
 describe('what a reason names', () => {
   const named = [
     ['B32: the denied location', 'B32', 'VISIBILITY_RESTRICTED', { sources: ['loc-b'] }],
@@ -135,6 +160,13 @@ test('outcomes', async (t) => {
     await t.test(`${result.name} is what design section 10 says`, () => assert.ok(result.passed, reportFailure(result).join('\n')));
   }
 });
+
+async function envelopeOf(id: string): Promise<Parameters<typeof decide>[0]> {
+  const [result] = await replayFile(`${FOLDER}/cases/${id}.yaml`);
+  const outcome = result?.calls[0]?.outcome;
+  assert.ok(outcome?.completeness !== undefined, 'the contract was called');
+  return { completeness: outcome.completeness, warnings: outcome.warnings };
+}
 
 function membersOf(outcome: Outcome | ExpectedCase): object {
   const seen = 'title' in outcome ? outcome : said(outcome);
