@@ -93,6 +93,8 @@ export const limits = {
   ruleNestingMax: 3,
   /** List elements, map entries and blocks of text one evaluation may touch: some tens of milliseconds at worst. */
   ruleCostMax: 200_000,
+  /** Expressions and patterns kept for reuse between contracts; a process with more of them compiles the rest again. */
+  rulesKeptMax: 2_000,
   /** Ids all walks of a cursor carry together, 15 characters each; beyond it, duplicates across calls are not recognized. */
   walkIdsMax: 3_000,
   /** Cursors of a remote for one request; the longest documented ones are a tenth of it. */
@@ -181,6 +183,10 @@ export const limits = {
   grpcRequestMsMax: 10_000,
   /** A reader that takes longer for an answer that is ready is cut off: the answer is held in memory. */
   grpcResponseMsMax: 30_000,
+  /** Answers held in memory because nobody reads them, over all calls: 256 of the largest would end the process. */
+  grpcUnreadBytesMax: 96 * 1024 * 1024,
+  /** Questions of one reflection stream; a client needs a handful. */
+  grpcReflectionQuestionsMax: 200,
   /** Longest deadline taken from `grpc-timeout`; larger and unreadable ones become this (GRPC-10). */
   grpcDeadlineMsMax: 3_600_000,
   /** Kept of the caller's deadline for the answer itself, so that a call cut by time can still say so. */

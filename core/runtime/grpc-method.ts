@@ -115,7 +115,11 @@ class Call {
   }
 
   #write(message: Fields): void {
-    if (!this.#call.cancelled) this.#call.write(this.#encode(message));
+    if (this.#call.cancelled) return;
+    const bytes = this.#encode(message);
+    if (!this.#guard.hold(this.#stream.http2, bytes.length))
+      throw new PosternError('LIMIT_EXCEEDED', 'Too many answers wait to be read; read them first.');
+    this.#call.write(bytes);
   }
 
   #finish(result: Fields | undefined): void {

@@ -7,6 +7,7 @@
  */
 import type { DescService } from '@bufbuild/protobuf';
 import { type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { limits } from '#core/bounds/limits.ts';
 import type { GrpcServer } from './grpc-server.ts';
 
 type ReflectionCall = ServerDuplexStream<Buffer, Buffer>;
@@ -34,12 +35,25 @@ function same(bytes: Buffer): Buffer {
 
 /** Requests are answered one by one, in order; a broken one ends the stream. */
 function answer(call: ReflectionCall, services: readonly DescService[]): void {
-  // A stream destroyed by its peer reports an error that nobody needs.
-  call.on('error', () => call.end());
-  const run = async () => {
-    const { reflectionAnswer } = await import('./reflection-answer.ts');
-    for await (const request of call) call.write(reflectionAnswer(services, request as Buffer));
-    call.end();
+  let done: Promise<void> = Promise.resolve();
+  let questions = 0;
+  const then = (step: () => Promise<void>) => {
+    done = done.then(step).catch(() => {
+      call.pause();
+      call.emit('error', { code: status.INVALID_ARGUMENT, details: 'The request is not a reflection request.' });
+    });
   };
-  run().catch(() => call.emit('error', { code: status.INVALID_ARGUMENT, details: 'The request is not a reflection request.' }));
+  call.on('data', (request: Buffer) =>
+    then(async () => {
+      const { reflectionAnswer } = await import('./reflection-answer.ts');
+      questions += 1;
+      if (questions > limits.grpcReflectionQuestionsMax) throw new RangeError('too many questions on one stream');
+      if (!call.writableEnded) call.write(reflectionAnswer(services, request));
+    }),
+  );
+  call.on('end', () =>
+    then(async () => {
+      call.end();
+    }),
+  );
 }

@@ -49,6 +49,7 @@ export class StreamGuard {
   readonly #streams = new Map<string, GuardedStream>();
   readonly #note: (event: GuardEvent) => void;
   #next = 0;
+  #unreadBytes = 0;
 
   constructor(note: (event: GuardEvent) => void) {
     this.#note = note;
@@ -97,6 +98,17 @@ export class StreamGuard {
     }, ms).unref();
     stream.once('close', () => clearTimeout(timer));
     return timer;
+  }
+
+  /** Counts an answer as held in memory until its stream is closed; false when too much is held already. */
+  hold(stream: ServerHttp2Stream, bytes: number): boolean {
+    if (this.#unreadBytes + bytes > limits.grpcUnreadBytesMax) return false;
+    if (stream.closed) return true;
+    this.#unreadBytes += bytes;
+    stream.once('close', () => {
+      this.#unreadBytes -= bytes;
+    });
+    return true;
   }
 
   cancelledBeforeDispatch(): void {

@@ -305,3 +305,17 @@ test('grpc: an HTTP/1 peer is dropped, and the process lives', async () => {
   await once(socket, 'close');
   assert.equal(await ask(), 'list_open_issues');
 });
+
+test('grpc: answers nobody reads are bounded over all calls', async () => {
+  const dataJson = Buffer.alloc(limits.resultDataBytesMax, 0x20);
+  const { port, ends } = await serve(async () => ({ ...FULL_RESULT, dataJson }));
+  const session = await openSession(port);
+  const count = Math.ceil(limits.grpcUnreadBytesMax / limits.resultDataBytesMax) + 5;
+  const streams = Array.from({ length: count }, () => openCall(session).end(executeFrame()).pause());
+  while (ends.length < count) await turns(5);
+  const refused = ends.filter(({ error }) => error?.reason === 'LIMIT_EXCEEDED').length;
+  assert.ok(refused >= 5, String(refused));
+  for (const stream of streams) stream.close(8);
+  while ((await answerOf(openCall(session).end(executeFrame()))).code !== 0) await turns(5);
+  session.destroy();
+});
