@@ -20,6 +20,17 @@ export type CompiledBindingResult =
 
 /** `digest` speaks for the spec as written, without regard to the order of keys; it is part of the revision of every contract that uses it. */
 export function compileBinding(object: ResourceObject): CompiledBindingResult {
+  const known = compiled.get(object);
+  if (known !== undefined) return known;
+  const result = compileOnce(object);
+  compiled.set(object, result);
+  return result;
+}
+
+/** A binding is looked at by every contract that uses it and compiled once; objects as read are never changed. */
+const compiled = new WeakMap<ResourceObject, CompiledBindingResult>();
+
+function compileOnce(object: ResourceObject): CompiledBindingResult {
   const report = new Report((path) => ({
     kind: object.kind,
     name: object.name,

@@ -26,8 +26,20 @@ export function checkPreset(preset: ResourceObject, presets: readonly ResourceOb
       node.problem('preset-field', `A preset has no http.${name}: where a call goes is the contract's to say.`);
   }
   checkBase(spec.maybe('base'), presets);
-  checkStructure('ContractPreset', preset.spec, report);
-  return report.problems;
+  return [...report.problems, ...structureOf(preset, report)];
+}
+
+/** What does not depend on other presets, found once for all contracts on this one. */
+const structures = new WeakMap<ResourceObject, readonly Problem[]>();
+
+function structureOf(preset: ResourceObject, said: Report): readonly Problem[] {
+  const known = structures.get(preset);
+  if (known !== undefined) return known;
+  const before = new Set(said.problems);
+  checkStructure('ContractPreset', preset.spec, said);
+  const found = said.problems.filter((problem) => !before.has(problem));
+  structures.set(preset, found);
+  return found;
 }
 
 function checkBase(node: SpecNode | undefined, presets: readonly ResourceObject[]): void {
