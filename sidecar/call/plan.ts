@@ -16,5 +16,5 @@ export interface Plan {
   readonly operationId: string;
   readonly onePage: boolean;
   readonly deadlineMs?: number;
-  readonly resume?: { readonly walks: readonly SourceWalk[]; readonly calls: number };
+  readonly resume?: { readonly walks: readonly SourceWalk[]; readonly calls: number; readonly expired: boolean };
 }

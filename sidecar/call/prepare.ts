@@ -13,7 +13,7 @@ import type { ExecuteCall } from './calls.ts';
 import { checkCall, checkContract } from './checks.ts';
 import type { Plan } from './plan.ts';
 
-/** Throws PosternError: INVALID_ARGUMENT, ACTION_UNKNOWN, CONTRACT_NOT_READY, SESSION_SUSPENDED, CURSOR_INVALID, CURSOR_EXPIRED. */
+/** Throws PosternError: INVALID_ARGUMENT, ACTION_UNKNOWN, CONTRACT_NOT_READY, SESSION_SUSPENDED, CURSOR_INVALID. */
 export function prepare(bundle: Bundle, cursors: Cursors, call: ExecuteCall, requestId: string): Plan {
   checkCall(call);
   const served = bundle.action(call.action);

@@ -26,6 +26,11 @@ export interface WalkSoFar {
   readonly calls: number;
 }
 
+export interface OpenedCursor extends WalkSoFar {
+  /** Past its time: nothing is asked with it, and the walk it carries tells how it ends. */
+  readonly expired: boolean;
+}
+
 interface Content extends WalkSoFar {
   readonly v: 1;
   /** Wall-clock milliseconds. */
@@ -63,8 +68,8 @@ export class Cursors {
     return { cursor, expiresAt: new Date(expires).toISOString() };
   }
 
-  /** Throws CURSOR_INVALID for anything this session did not seal for this very call, CURSOR_EXPIRED past its time. */
-  open(cursor: string, context: CursorContext): WalkSoFar {
+  /** Throws CURSOR_INVALID for anything this session did not seal for this very call. */
+  open(cursor: string, context: CursorContext): OpenedCursor {
     const packed = this.#sealer.open(cursor, this.#bound(context));
     if (packed === null) {
       throw new PosternError(
@@ -77,13 +82,7 @@ export class Cursors {
     const content: Content = JSON.parse(text);
     if (content.v !== 1)
       throw new PosternError('CURSOR_INVALID', 'This cursor was made by another version of Postern. Call again without it.');
-    if (content.expires <= this.#clock.wallMs()) {
-      throw new PosternError(
-        'CURSOR_EXPIRED',
-        'This cursor has expired; start the read again without it. Rows of both attempts must not be merged.',
-      );
-    }
-    return { walks: content.walks, calls: content.calls };
+    return { walks: content.walks, calls: content.calls, expired: content.expires <= this.#clock.wallMs() };
   }
 
   #bound(context: CursorContext): string {

@@ -15,7 +15,7 @@ import type { SlotValues } from '#core/contract/slot-value.ts';
 import { Budget } from './budget.ts';
 import { openSource } from './open-source.ts';
 import type { Remote } from './remote.ts';
-import type { RowText } from './row-text.ts';
+import { RowText } from './row-text.ts';
 import { type SourceRun, type Walked, walkSource } from './source-walk.ts';
 
 export interface ReadRequest {
@@ -25,8 +25,8 @@ export interface ReadRequest {
   readonly onePage: boolean;
   /** May only shorten the contract's own limit. */
   readonly deadlineMs?: number;
-  /** The walks a cursor carried, with the number of calls that made them. */
-  readonly resume?: { readonly walks: readonly SourceWalk[]; readonly calls: number };
+  /** The walks a cursor carried, with the number of calls that made them. An expired one asks nothing and says how to start again. */
+  readonly resume?: { readonly walks: readonly SourceWalk[]; readonly calls: number; readonly expired: boolean };
 }
 
 export interface ReadMeans {
@@ -60,11 +60,17 @@ export async function executeRead(request: ReadRequest, means: ReadMeans): Promi
   try {
     const signal = AbortSignal.any([means.signal, deadline.signal]);
     const jobs = selectSources(contract, request).map((source) => sourceJob(request, means, { target, budget, signal, source }));
-    const walked = await inParallel(jobs, contract.completeness.limits.parallel);
+    const walked =
+      request.resume?.expired === true ? request.resume.walks.map(expired) : await inParallel(jobs, contract.completeness.limits.parallel);
     return await answer(request, means, { walked, budget, jobs });
   } finally {
     ended.abort();
   }
+}
+
+/** Our cursor ended before the remote's: the same end as if the remote had said so. */
+function expired(walk: SourceWalk): Walked {
+  return { walk: { ...walk, failure: { kind: 'CursorExpired' } }, rows: new RowText() };
 }
 
 interface SourceJob {
@@ -134,7 +140,7 @@ async function answer(
 /** Rows are already text; anything else (one object, aggregates) is made text here. */
 function dataText(contract: CompiledContract, data: Readonly<Record<string, JsonValue>>, walked: readonly Walked[]): string {
   if (contract.result.shape.kind !== 'items' || contract.result.aggregate !== undefined) return JSON.stringify(data);
-  const texts = walked.map(({ rows }: { rows: RowText }) => rows.text()).filter((text) => text !== '');
+  const texts = walked.map(({ rows }) => rows.text()).filter((text) => text !== '');
   return `{${JSON.stringify(contract.result.as)}:[${texts.join(',')}]}`;
 }
 

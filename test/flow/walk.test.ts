@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { Completeness } from '#core/completeness/envelope.ts';
 import type { AnswerDocument } from '#core/wire/answer-document.ts';
 import { type Stage, sendJson, startStage, startUpstream, type Upstream } from './stage.ts';
 
@@ -172,5 +173,11 @@ test('cursor: past its time it is expired, and nothing is asked', async () => {
   const before = upstream.requests.length;
   const error = await stage.refused('short_lived', { group: 'a' }, { cursor: way.cursor });
   assert.equal(error.reason, 'CURSOR_EXPIRED');
+  const { completeness } = error as { completeness?: Completeness };
+  assert.equal(completeness?.continuation.kind, 'restart');
+  assert.deepEqual(
+    completeness?.incomplete_reasons.map(({ code }) => code),
+    ['CURSOR_EXPIRED'],
+  );
   assert.equal(upstream.requests.length, before);
 });
