@@ -3,7 +3,7 @@
  */
 import { limits } from '#core/bounds/limits.ts';
 import { FAILURES } from './failure.ts';
-import { countIds } from './identity.ts';
+import { countIds, countKept, lastIds } from './identity.ts';
 import type { SourceWalk } from './source-walk.ts';
 
 /** Whether asking again from where this walk stands is a real way forward. */
@@ -21,7 +21,18 @@ export function carried(walks: readonly SourceWalk[]): readonly SourceWalk[] {
   const idsMax = Math.floor(limits.walkIdsMax / Math.max(1, walks.length));
   return walks.map((walk) => {
     const { failure: _failure, stop: _stop, pendingWayOn: _wayOn, ...rest } = walk;
-    const forget = countIds(walk.ids) > idsMax;
-    return { ...rest, callPages: 0, ...(forget ? { ids: '', idsDropped: true } : {}) };
+    return { ...rest, callPages: 0, ...(countIds(walk.ids) > idsMax ? forgetIds(walk, idsMax) : {}) };
   });
+}
+
+/**
+ * The oldest ids go first: a page that was cut is read again, and what was returned of it stands at the end. Where even that
+ * does not fit, its rows are remembered by number, as those of items without ids.
+ */
+function forgetIds(walk: SourceWalk, idsMax: number): Partial<SourceWalk> {
+  const { ids, held } = walk;
+  if (held === undefined || held.ids <= idsMax) return { ids: lastIds(ids, idsMax), idsDropped: true };
+  const rows = countKept(lastIds(ids, held.ids));
+  // Read again it is counted again.
+  return { ids: '', idsDropped: true, distinctItems: walk.distinctItems - held.ids, held: { ...held, rows, ids: 0 } };
 }

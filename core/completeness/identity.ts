@@ -58,6 +58,15 @@ export function firstKept(joined: string, rows: number): string {
   return joined.slice(0, at);
 }
 
+export function lastIds(joined: string, count: number): string {
+  return count === 0 ? '' : joined.slice(-count * ID_CHARS);
+}
+
+/** How many of the ids belong to items that were kept. */
+export function countKept(joined: string): number {
+  return keptIds(joined).length / DIGEST_CHARS;
+}
+
 export function countIds(joined: string): number {
   return joined.length / ID_CHARS;
 }

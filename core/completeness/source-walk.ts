@@ -33,7 +33,7 @@ export interface SourceWalk {
   readonly keptItems: number;
   /** Marked digests of the ids seen, joined; see identity.ts. */
   readonly ids: string;
-  /** More ids than a cursor carries: what came in earlier calls can no longer be recognized. */
+  /** More ids than a cursor carries: the oldest were forgotten, and what they stood for is no longer recognized. */
   readonly idsDropped: boolean;
   readonly reasons: readonly Finding[];
   readonly warnings: readonly RaisedWarning[];
@@ -45,8 +45,11 @@ export interface SourceWalk {
   readonly aggregates: Readonly<Record<string, number>>;
   /** Digest of the last page's raw items: the progress guard of handles that do not change. */
   readonly pageDigest?: string;
-  /** The page at which a limit cut: its first `rows` were returned; it is read again. */
-  readonly held?: { readonly rows: number; readonly digest: string };
+  /**
+   * The page at which a limit cut; it is read again. What was returned of it: its first `rows` where items have no ids,
+   * else the last `ids` of the walk's ids.
+   */
+  readonly held?: { readonly rows: number; readonly ids: number; readonly digest: string };
   /** The last answer said: not finished yet. */
   readonly pending: boolean;
   /** What the rule that called it pending says about the way on. */

@@ -73,8 +73,8 @@ export function stopWalk(_context: WalkContext, walk: SourceWalk, stop: OwnStop)
 export function holdBack(before: SourceWalk, after: SourceWalk, rows: number): SourceWalk {
   const { failure: _failure, stop: _stop, ...start } = before;
   const fresh = after.ids.slice(before.ids.length);
-  const returned = firstKept(fresh, rows);
-  const counted = fresh === '' ? (before.held?.rows ?? 0) + rows : 0;
+  const kept = (before.held?.rows ?? 0) + rows;
+  const returned = firstKept(fresh, kept);
   return {
     ...start,
     reasons: after.reasons.filter(({ atEnd }) => atEnd !== true),
@@ -86,7 +86,7 @@ export function holdBack(before: SourceWalk, after: SourceWalk, rows: number): S
     keptItems: before.keptItems + rows,
     // The second reading must come from the same state as the first.
     basis: after.basis.keys === undefined ? before.basis : { ...before.basis, keys: after.basis.keys },
-    held: { rows: counted, digest: after.pageDigest ?? '' },
+    held: { rows: fresh === '' ? kept : 0, ids: (before.held?.ids ?? 0) + countIds(returned), digest: after.pageDigest ?? '' },
   };
 }
 
