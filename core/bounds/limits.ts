@@ -38,10 +38,10 @@ export const limits = {
   contractTargetsMax: 100,
   /** Pages of one call, where the contract states none, and the most it may state. */
   walkPagesDefault: 10,
-  walkPagesMax: 1_000,
+  walkPagesMax: 10_000,
   /** Items of one call, where the contract states none, and the most it may state. */
   walkItemsDefault: 1_000,
-  walkItemsMax: 100_000,
+  walkItemsMax: 1_000_000,
   /** Decoded bytes of one call, where the contract states none, and the most it may state. */
   walkBytesDefault: 8 * 1024 * 1024,
   walkBytesMax: 256 * 1024 * 1024,
@@ -49,7 +49,7 @@ export const limits = {
   walkTimeMsDefault: 30_000,
   walkTimeMsMax: 15 * 60_000,
   /** Largest page a contract may ask for. */
-  walkPageSizeMax: 10_000,
+  walkPageSizeMax: 100_000,
   /** Sources walked at once, where the contract states none, and the most it may state. */
   walkParallelDefault: 4,
   walkParallelMax: 16,

@@ -42,7 +42,7 @@ export function mergePresets(contract: ResourceObject, presets: readonly Resourc
   const origins = new Map<string, Written>();
   const drop = new Dropped(contract, layers, report);
   const spec: Record<string, JsonValue> = Object.assign(Object.create(null), contract.spec);
-  const merge = new Merge(layers, origins, drop);
+  const merge = new Merge(layers, origins, drop, report);
   const below = layers.slice(1);
   for (const block of ['result', 'completeness']) {
     if (below.some((layer) => isObject(memberOf(layer.spec, block)))) spec[block] = merge.block(block);
@@ -149,8 +149,10 @@ class Merge {
   readonly #layers: readonly ResourceObject[];
   readonly #origins: Map<string, Written>;
   readonly #dropped: Dropped;
+  readonly #report: Report;
 
-  constructor(layers: readonly ResourceObject[], origins: Map<string, Written>, dropped: Dropped) {
+  constructor(layers: readonly ResourceObject[], origins: Map<string, Written>, dropped: Dropped, report: Report) {
+    this.#report = report;
     this.#layers = layers;
     this.#origins = origins;
     this.#dropped = dropped;
@@ -205,12 +207,23 @@ class Merge {
     return merged;
   }
 
+  /** A rule of the same name is no way around `without` and its reason. Outcomes are ordered, so the contract's come first anyway. */
+  #replaced(depth: number, name: JsonValue | undefined, path: SpecPath): void {
+    const list = String(path.at(-1));
+    const written = memberOf(this.#layers[0]?.spec ?? {}, String(path[1]));
+    const own = namedEntries(isObject(written) ? memberOf(written, list) : undefined).find(([each]) => each === name);
+    if (list === 'outcomes' || own === undefined) return;
+    const by = this.#layers[depth]?.name ?? '';
+    this.#report.add([...path, own[2]], 'preset-weakened', `The rule ${String(name)} of ${by} is replaced.`);
+  }
+
   #names(held: JsonValue | undefined, value: JsonValue, depth: number, path: SpecPath): JsonValue {
     if (!isList(value)) return held ?? value;
     if (held === undefined) this.#wrote(depth, path, path);
     const merged = isList(held ?? null) ? [...(held as readonly JsonValue[])] : [];
     const known = new Set(namedEntries(merged).map(([name]) => name));
     for (const [name, entry, index] of namedEntries(value)) {
+      if (depth > 0 && known.has(name)) this.#replaced(depth, name, path);
       if (depth > 0 && (known.has(name) || this.#dropped.has(String(path.at(-1)), name))) continue;
       this.#wrote(depth, [...path, merged.length], [...path, index]);
       merged.push(entry);

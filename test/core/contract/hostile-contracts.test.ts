@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { compileBinding } from '#core/contract/binding.ts';
 import { readYaml } from '#core/contract/read-yaml.ts';
 import { compileObject, objectOf, sampleBinding } from './sample-objects.ts';
 
@@ -187,6 +188,26 @@ test('HTTP-25: the problem shows the canonical form and that it is loopback', ()
 test('hostile contracts: the contract they are made from compiles', () => {
   const contract = objectOf('ActionContract', 'read-box', contractOf({ id: '', what: '', problems: [] }));
   assert.deepEqual(compileObject(contract, { bindings: [binding] }).problems, []);
+});
+
+test('SSH-05: weak algorithms have no field to be named in', () => {
+  const spec = contractOf({ id: '', what: '', problems: [], extra: 'readOnlyBecause: it reads' }).replace(
+    /^http:.*$/m,
+    'ssh: {credential: api-reader, host: h.test, argv: [status], shell: Posix, algorithms: {kex: [diffie-hellman-group1-sha1]}}',
+  );
+  const { problems } = compileObject(objectOf('ActionContract', 'read-box', spec), { bindings: [] });
+  assert.deepEqual(
+    problems.filter(({ severity }) => severity === 'error').map(({ code, path }) => [code, path]),
+    [['unknown-field', 'spec.ssh.algorithms']],
+  );
+});
+
+test('SSH-01: an SSH destination without a pinned key is refused', () => {
+  const ssh = sampleBinding({ 'destinations.0': { origin: 'ssh://h.test:22' }, use: { sshKey: { user: 'u', privateKeyKey: 'k' } } });
+  assert.deepEqual(
+    compileBinding(ssh).problems.map(({ code, path }) => [code, path]),
+    [['binding-host-keys', 'spec.destinations[0].hostKeys']],
+  );
 });
 
 test('JSON-24: an alias that contains itself is refused by the reader, and nothing is expanded', () => {

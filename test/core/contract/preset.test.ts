@@ -75,7 +75,15 @@ test('preset: a rule is dropped by name and with a reason, also a part of next',
   assert.deepEqual(names(at(spec, 'completeness.paging.next')), ['after']);
   assert.deepEqual(
     report.problems.map(({ code, severity }) => [code, severity]),
-    Array.from({ length: 3 }, () => ['preset-weakened', 'warning']),
+    Array.from({ length: 4 }, () => ['preset-weakened', 'warning']),
+  );
+});
+
+test('preset: a signal of the same name replaces the preset rule, and that is said', () => {
+  const { report } = merge();
+  assert.deepEqual(
+    report.problems.map(({ code, path }) => [code, path]),
+    [['preset-weakened', 'spec.completeness.signals[0]']],
   );
 });
 
