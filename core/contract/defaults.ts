@@ -78,7 +78,7 @@ const DEFAULTS: readonly Default[] = [
   at('completeness.totals.*.constant', 'Ignored'),
   at('completeness.totals.*.onFewer', 'COMPLETENESS_UNPROVEN'),
   at('completeness.totals.*.onMore', 'COMPLETENESS_UNPROVEN'),
-  at('completeness.reach.fullPage', 'Limit'),
+  at('completeness.reach.fullPage', 'Ignore'),
   at('completeness.reach.probe.drop', 'Last'),
   at('completeness.reach.narrowBy', []),
   at('completeness.cursor', {}),

@@ -1361,7 +1361,7 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "fullPage": {
        "type": "string",
-       "description": "`Limit` (default): a full page may hide more.",
+       "description": "`Limit`: a full page may hide more, so it counts as a limit reached (Loki, Tempo); `Ignore` (default): the remote states its end.",
        "enum": [
         "Limit",
         "Ignore"

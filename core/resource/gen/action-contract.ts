@@ -931,7 +931,7 @@ export interface Completeness {
     pageSize?: Count;
     items?: Count;
     /**
-     * `Limit` (default): a full page may hide more.
+     * `Limit`: a full page may hide more, so it counts as a limit reached (Loki, Tempo); `Ignore` (default): the remote states its end.
      */
     fullPage?: 'Limit' | 'Ignore';
     /**
