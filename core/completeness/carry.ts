@@ -6,14 +6,19 @@ import { FAILURES } from './failure.ts';
 import { countIds, countKept, lastIds } from './identity.ts';
 import type { SourceWalk } from './source-walk.ts';
 
-/** Whether asking again from where this walk stands is a real way forward. */
-export function isUsable(walk: SourceWalk): boolean {
+/** Whether asking again from where this walk stands is a real way forward. `walks`: all of the call. */
+export function isUsable(walk: SourceWalk, walks: readonly SourceWalk[]): boolean {
   if (walk.done) return false;
-  const begun = walk.pages > 0 || walk.held !== undefined || Object.keys(walk.open).length > 0;
-  if (walk.failure === undefined) return begun || (walk.stop !== undefined && !walk.pending);
+  // A source not asked yet is one to go on with once another was: else the cursor would stand for nothing.
+  if (walk.failure === undefined)
+    return hasBegun(walk) || (walk.stop !== undefined && !walk.pending && walks.some((other) => other.done || hasBegun(other)));
   // An answer too large for what was left of this call may fit the next one; one too large for a whole call never does.
-  if (walk.failure.kind === 'TooLarge') return begun && walk.callPages > 0;
-  return begun && FAILURES[walk.failure.kind].passing;
+  if (walk.failure.kind === 'TooLarge') return hasBegun(walk) && walk.callPages > 0;
+  return hasBegun(walk) && FAILURES[walk.failure.kind].passing;
+}
+
+function hasBegun(walk: SourceWalk): boolean {
+  return walk.pages > 0 || walk.held !== undefined || Object.keys(walk.open).length > 0;
 }
 
 /** The walks as they are sealed: what belongs to this call alone is left behind, ids beyond the limit are forgotten and that is remembered. */

@@ -16,7 +16,7 @@ export function reasonsOf(rules: CompletenessRules, walk: SourceWalk): readonly 
     ...(parts === undefined ? {} : { sources: parts }),
   }));
   if (walk.done) return reasons;
-  if (walk.failure !== undefined) reasons.push(failureReason(rules, walk.failure));
+  if (walk.failure !== undefined) reasons.push(failureReason(rules, walk.failure, walk.stop));
   if (walk.pending) reasons.push(pendingReason(walk));
   else if (walk.failure === undefined) reasons.push(...stopReasons(rules, walk.stop));
   if (hasMore(rules, walk))
@@ -24,9 +24,12 @@ export function reasonsOf(rules: CompletenessRules, walk: SourceWalk): readonly 
   return reasons;
 }
 
-function failureReason(rules: CompletenessRules, failure: NonNullable<SourceWalk['failure']>): IncompleteReason {
+function failureReason(rules: CompletenessRules, failure: NonNullable<SourceWalk['failure']>, stop: OwnStop | undefined): IncompleteReason {
   const { reason, message } = FAILURES[failure.kind];
-  if (failure.kind === 'TooLarge') return { code: reason, origin: 'sidecar', message, limit: { bytes: rules.limits.bytes } };
+  if (failure.kind === 'TooLarge') {
+    const limit = stop !== undefined && 'value' in stop ? { [stop.limit]: stop.value } : { bytes: rules.limits.bytes };
+    return { code: reason, origin: 'sidecar', message, limit };
+  }
   return { code: reason, origin: 'upstream', message, ...(failure.rule === undefined ? {} : { rule: failure.rule }) };
 }
 

@@ -79,7 +79,20 @@ export interface RuleProblem {
 
 export type CompiledRule = { readonly kind: 'compiled'; readonly rule: Rule } | RuleProblem;
 
+/** Presets repeat the same expressions in many contracts; a start parses each once. */
+const compiledRules = new Map<string, CompiledRule>();
+
+/** Expressions are the same rule where text and variables are the same. */
 export function compileRule(text: string, variables: readonly RuleVariable[]): CompiledRule {
+  const key = `${variables.join(' ')}\n${text}`;
+  const known = compiledRules.get(key);
+  if (known !== undefined) return known;
+  const compiled = compileText(text, variables);
+  if (compiled.kind === 'compiled' && compiledRules.size < limits.rulesKeptMax) compiledRules.set(key, compiled);
+  return compiled;
+}
+
+function compileText(text: string, variables: readonly RuleVariable[]): CompiledRule {
   if (text.length > limits.ruleCharsMax)
     return { kind: 'problem', message: `longer than ${limits.ruleCharsMax} characters`, at: limits.ruleCharsMax };
   const parsed = parseRule(text);
@@ -110,13 +123,13 @@ function spend(units: number): void {
 
 const patterns = new Map<string, RE2JS>();
 
-/** Patterns are literals of accepted expressions, so the set is as bounded as the contracts are. */
+/** Patterns are literals of accepted expressions; those beyond the kept ones are compiled anew. */
 function patternOf(text: string): RE2JS | undefined {
   const known = patterns.get(text);
   if (known !== undefined) return known;
   try {
     const compiled = RE2JS.compile(text);
-    patterns.set(text, compiled);
+    if (patterns.size < limits.rulesKeptMax) patterns.set(text, compiled);
     return compiled;
   } catch {
     // Not a pattern of RE2: the compiler reports it with its place.
@@ -267,11 +280,7 @@ function timeOf(nowMs: number): CelInput | undefined {
  * JSON as CEL sees it, converted only where an expression looks. Two faults of the stock conversion are
  * mended: objects without a prototype are refused by it, and a member that is null is not there for it.
  */
-function view(value: JsonValue | undefined): CelInput | undefined {
-  return viewedValue(value);
-}
-
-function viewedValue(value: JsonValue | undefined): CelValue | undefined {
+function view(value: JsonValue | undefined): CelValue | undefined {
   if (value === undefined || value === null || typeof value !== 'object') return value;
   return isJsonList(value) ? listView(value) : objectView(value);
 }
@@ -288,12 +297,12 @@ interface MapView extends CelMap {
 const LIST_VIEW: CelList = Object.defineProperty(
   Object.assign(celList([]), {
     get(this: ListView, index: number) {
-      return viewedValue(this.json[index]);
+      return view(this.json[index]);
     },
     *values(this: ListView): Generator<CelValue> {
       for (const value of this.json) {
         spend(1);
-        const viewed = viewedValue(value);
+        const viewed = view(value);
         if (viewed !== undefined) yield viewed;
       }
     },
@@ -312,25 +321,19 @@ const MAP_VIEW: CelMap = Object.defineProperty(
       return typeof key === 'string' && Object.hasOwn(this.json, key);
     },
     get(this: MapView, key: unknown) {
-      return typeof key === 'string' && Object.hasOwn(this.json, key) ? viewedValue(this.json[key]) : undefined;
+      return typeof key === 'string' && Object.hasOwn(this.json, key) ? view(this.json[key]) : undefined;
     },
     *keys(this: MapView): MapIterator<string> {
-      for (const key of Object.keys(this.json)) {
-        spend(1);
-        yield key;
-      }
+      for (const [key] of this.entries()) yield String(key);
     },
     *entries(this: MapView): MapIterator<[string, CelValue]> {
       for (const key of Object.keys(this.json)) {
         spend(1);
-        yield [key, viewedValue(this.json[key]) ?? null];
+        yield [key, view(this.json[key]) ?? null];
       }
     },
     *values(this: MapView): MapIterator<CelValue> {
-      for (const key of Object.keys(this.json)) {
-        spend(1);
-        yield viewedValue(this.json[key]) ?? null;
-      }
+      for (const [, value] of this.entries()) yield value;
     },
   }),
   'size',

@@ -47,9 +47,9 @@ export interface SourceWalk {
   readonly pageDigest?: string;
   /**
    * The page at which a limit cut; it is read again. What was returned of it: its first `rows` where items have no ids,
-   * else the last `ids` of the walk's ids.
+   * else the last `ids` of the walk's ids. `stuck`: no row of it fitted a whole call.
    */
-  readonly held?: { readonly rows: number; readonly ids: number; readonly digest: string };
+  readonly held?: { readonly rows: number; readonly ids: number; readonly digest: string; readonly stuck?: true };
   /** The last answer said: not finished yet. */
   readonly pending: boolean;
   /** What the rule that called it pending says about the way on. */

@@ -62,8 +62,11 @@ export function takePage(context: WalkContext, walk: SourceWalk, exchange: Excha
 }
 
 /** A limit of ours, or the caller's wish, ends this call before the remote's end. A walk that is done stays done. */
-export function stopWalk(_context: WalkContext, walk: SourceWalk, stop: OwnStop): SourceWalk {
-  return walk.done ? walk : { ...walk, stop };
+export function stopWalk(context: WalkContext, walk: SourceWalk, stop: OwnStop): SourceWalk {
+  if (walk.done) return walk;
+  // A row larger than a whole answer may be would give cursors without end that bring nothing.
+  const never = stop.limit === 'message_bytes' && walk.held?.stuck === true && context.contract.completeness.sources === undefined;
+  return never ? { ...walk, stop, failure: { kind: 'TooLarge' }, callPages: 0 } : { ...walk, stop };
 }
 
 /**
@@ -86,7 +89,12 @@ export function holdBack(before: SourceWalk, after: SourceWalk, rows: number): S
     keptItems: before.keptItems + rows,
     // The second reading must come from the same state as the first.
     basis: after.basis.keys === undefined ? before.basis : { ...before.basis, keys: after.basis.keys },
-    held: { rows: fresh === '' ? kept : 0, ids: (before.held?.ids ?? 0) + countIds(returned), digest: after.pageDigest ?? '' },
+    held: {
+      rows: fresh === '' ? kept : 0,
+      ids: (before.held?.ids ?? 0) + countIds(returned),
+      digest: after.pageDigest ?? '',
+      ...(rows === 0 && before.callPages === 0 ? { stuck: true } : {}),
+    },
   };
 }
 

@@ -28,8 +28,8 @@ export function wayOn(input: WayInput): Continuation {
   return continuation(input, way);
 }
 
-function wayOfWalk({ context, cursorAllowed }: WayInput, walk: SourceWalk): WayOn {
-  const usable = cursorAllowed && isUsable(walk);
+function wayOfWalk({ context, walks, cursorAllowed }: WayInput, walk: SourceWalk): WayOn {
+  const usable = cursorAllowed && isUsable(walk, walks);
   const said =
     walk.failure?.wayOn ??
     (walk.pending ? walk.pendingWayOn : undefined) ??
@@ -103,7 +103,7 @@ function retryAfter(input: WayInput): Continuation {
     stated.length > 0
       ? Math.max(...stated)
       : Math.min(rateLimit.ceilingMs, Math.max(rateLimit.floorMs, fixed?.kind === 'fixed' ? fixed.ms : 0));
-  const sealed = cursorAllowed && walks.some(isUsable) ? input.sealed() : undefined;
+  const sealed = cursorAllowed && walks.some((walk) => isUsable(walk, walks)) ? input.sealed() : undefined;
   return {
     kind: 'retry_after',
     retry_after_ms: ms,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { startWalk, stopWalk, takePage } from '#core/completeness/walk.ts';
+import { holdBack, startWalk, stopWalk, takePage } from '#core/completeness/walk.ts';
 import type { JsonValue } from '#core/contract/compiled.ts';
 import { contract, type Given, locator, path, rule } from './build-contract.ts';
 import { codesOf, contextOf, drive, envelopeOf, exchange, foldOne, items, resumed, type Said, wayOf } from './drive-walk.ts';
@@ -122,6 +122,27 @@ describe('walk', () => {
       from: resumed(first),
     });
     assert.deepEqual(codesOf(second), ['SOURCE_UNAVAILABLE', 'VISIBILITY_RESTRICTED']);
+  });
+
+  it('hold: a row that fits no answer is an error at last, not cursors without end', () => {
+    const page = { body: { items: items(1, 2), next: null } };
+    const compiled = contract();
+    const context = contextOf(compiled);
+    const begun = startWalk(compiled, '', {}, {});
+    const taken = takePage(context, begun, exchange(page));
+    const stop = { limit: 'message_bytes', value: 100 } as const;
+    const stuck = foldOne(context, [stopWalk(context, holdBack(begun, taken.walk, 0), stop)], new Map());
+    assert.ok(stuck.folded.kind === 'error' && stuck.folded.reason === 'RESPONSE_TOO_LARGE');
+    assert.deepEqual(stuck.folded.completeness.incomplete_reasons[0]?.limit, { message_bytes: 100 });
+    assert.equal(stuck.sealed, undefined);
+    const some = foldOne(context, [stopWalk(context, holdBack(begun, taken.walk, 1), stop)], new Map());
+    assert.equal(wayOf(some), 'next_cursor');
+  });
+
+  it('walk: a call that never began gives no cursor', () => {
+    const late = drive(contract(), [], { stop: { limit: 'time_ms', value: 5 } });
+    assert.ok(late.folded.kind === 'error' && late.folded.reason === 'DEADLINE_EXCEEDED');
+    assert.deepEqual([wayOf(late), late.sealed], ['retry_with_deadline', undefined]);
   });
 
   it('walk: a stop does not undo the end of the remote', () => {
