@@ -16,7 +16,8 @@ interface Options {
   readonly action?: string;
 }
 
-export function escapeCommand(io: ContractIo): Command {
+/** `fire`: production's, unless a test wants to see what is printed of a bad encoder. */
+export function escapeCommand(io: ContractIo, fire: typeof escapeContract = escapeContract): Command {
   return new Command('escape')
     .description('Fire hostile inputs at every argument slot through the real client and inspect the request. Exits 1 when one escapes.')
     .argument('<file...>', 'contract files, or directories with contract files below them')
@@ -35,7 +36,7 @@ export function escapeCommand(io: ContractIo): Command {
           continue;
         }
         const base = knownArguments(compiled, contract);
-        const report = await escapeContract({
+        const report = await fire({
           contract,
           bindings: compiled.bindings,
           runs: options.runs,

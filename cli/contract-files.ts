@@ -66,12 +66,16 @@ function textOf(file: string): string {
   }
 }
 
-/** Two objects of one kind, namespace and name: which one counts would depend on the order of the files. */
+/**
+ * Two objects of one kind, namespace and name: which one counts would depend on the order of the files. Tests are told
+ * apart by their contract too: `rate-limited` is a good name for a test of each.
+ */
 function twice(objects: readonly ResourceObject[]): readonly Problem[] {
   const seen = new Map<string, ResourceObject>();
   const problems: Problem[] = [];
   for (const object of objects) {
-    const key = `${object.kind} ${object.namespace} ${object.name}`;
+    const of = object.kind === 'ContractTest' ? JSON.stringify(object.spec.contract) : '';
+    const key = `${object.kind} ${object.namespace} ${object.name} ${of}`;
     const first = seen.get(key);
     if (first === undefined) {
       seen.set(key, object);

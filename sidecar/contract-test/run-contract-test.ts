@@ -55,7 +55,7 @@ export async function coverContracts(
   const bench = new Bench(input);
   const coverage: ContractCoverage[] = [];
   for (const object of input.contracts) {
-    const ready = bench.contract(object.name);
+    const ready = bench.contract(object.name, object);
     if ('problems' in ready || ready.contract.target.kind !== 'http') continue;
     const tests: TestRun[] = [];
     for (const candidate of input.tests) {
@@ -73,7 +73,7 @@ type Ready = { readonly contract: CompiledContract } | { readonly problems: read
 
 class Bench {
   readonly #objects: ContractObjects;
-  readonly #compiled = new Map<string, Ready>();
+  readonly #compiled = new Map<ResourceObject, Ready>();
   readonly #bindings: readonly CompiledBinding[];
 
   constructor(objects: ContractObjects) {
@@ -105,15 +105,17 @@ class Bench {
   }
 
   contract(name: string, askedBy?: ResourceObject): Ready {
-    const known = this.#compiled.get(name);
-    if (known !== undefined) return known;
-    const object = this.#objects.contracts.find((candidate) => candidate.name === name);
+    const named = this.#objects.contracts.filter((candidate) => candidate.name === name);
+    // A test that names no namespace may stand beside a contract that does.
+    const object = named.find((candidate) => candidate.namespace === askedBy?.namespace) ?? named[0];
     if (object === undefined) return { problems: [this.#unknown(name, askedBy)] };
+    const known = this.#compiled.get(object);
+    if (known !== undefined) return known;
     const { contracts, bindings, presets } = this.#objects;
     // Expiry of warnings is lint's business; a recording must not rot.
     const { contract, problems } = compileContract({ contract: object, bindings, presets, contracts, nowMs: 0 });
     const ready: Ready = contract === undefined ? { problems: problems.filter(({ severity }) => severity === 'error') } : { contract };
-    this.#compiled.set(name, ready);
+    this.#compiled.set(object, ready);
     return ready;
   }
 

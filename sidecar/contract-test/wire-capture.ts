@@ -8,6 +8,8 @@ import { parseWire } from './parse-wire.ts';
 /** The reply is an error on purpose: no walk goes on from it. */
 const REPLY = 'HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}';
 const REQUEST_BYTES_MAX = 8 * 1024 * 1024;
+/** A request that never becomes whole is judged by what came. */
+const SILENT_MS_MAX = 2_000;
 
 export class WireCapture implements AsyncDisposable {
   readonly #server: Server;
@@ -61,6 +63,7 @@ export class WireCapture implements AsyncDisposable {
         // Half-closed: what the client still sends is kept and judged with the rest.
         socket.end(REPLY);
       });
+      socket.setTimeout(SILENT_MS_MAX, () => socket.destroy());
       socket.on('error', () => socket.destroy());
       socket.on('close', () => {
         this.#sockets.delete(socket);

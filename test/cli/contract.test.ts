@@ -8,7 +8,11 @@ import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { CommanderError } from 'commander';
 import { contractCommand } from '#cli/contract.ts';
+import { escapeCommand } from '#cli/contract-escape.ts';
 import { UsageError } from '#cli/report-failure.ts';
+import { assemble } from '#core/contract/assemble.ts';
+import { type Encoders, strictEncoders } from '#core/contract/encode.ts';
+import { escapeContract } from '#sidecar/contract-test/escape.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'postern-contract-'));
 after(() => rmSync(root, { recursive: true }));
@@ -256,6 +260,23 @@ test('escape: a sound contract keeps every input in its slot', async () => {
   const { out, code } = await run(where, 'escape', where, '--runs', '20', '--seed', '3');
   assert.match(out, /^list-stock: 3 slots, \d+ fired, \d+ stayed in their slot, \d+ refused, 0 escaped\n {2}refused by: enum \d+/);
   assert.equal(code, 0);
+});
+
+test('escape: what left its slot is printed with where it came out and what the server saw, and exits 1', async () => {
+  const where = directory({ 'all.yaml': [CONTRACT, BINDING].join('---\n') });
+  const out: string[] = [];
+  let code: number | undefined;
+  const io = { clock: { wallMs: () => 0 }, out: (text: string) => out.push(text), err: () => {}, exit: (given: number) => (code = given) };
+  const bad: Encoders = { ...strictEncoders, query: (text) => text };
+  const command = escapeCommand(io, (options) =>
+    escapeContract({ ...options, assemble: (template, values) => assemble(template, values, { encoders: bad }) }),
+  );
+  await command.parseAsync([where, '--runs', '5'], { from: 'user' });
+  const text = out.join('\n');
+  assert.match(text, /^list-stock: 3 slots, \d+ fired, \d+ stayed in their slot, \d+ refused, [1-9]\d* escaped$/m);
+  assert.match(text, /^ {2}ESCAPED from args\.words of request \(.+\): ".*"\n {4}assembler: /m);
+  assert.match(text, /\.\.\. and \d+ more like these$/m);
+  assert.equal(code, 1);
 });
 
 test('escape: an action that is not there is answered with the nearest one', async () => {

@@ -139,6 +139,7 @@ test('intended text: each format must read back as its value, with nothing left 
   assert.ok(means(undefined, 3, '3'));
   assert.ok(!means(undefined, 3, '30'));
   assert.ok(!means(undefined, 'a', 'a x'));
+  assert.notEqual(meansText([slot('args.x')], 'ab', values({ x: 'a' })), true);
 });
 
 test('intended text: a label stands for the value its table gives', () => {

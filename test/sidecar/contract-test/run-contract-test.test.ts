@@ -4,12 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { compileContract } from '#core/contract/compile.ts';
 import { readYaml } from '#core/contract/read-yaml.ts';
 import type { ResourceObject } from '#core/contract/resource-object.ts';
 import { CANARY_SECRET } from '#sidecar/contract-test/canary-credential.ts';
+import { readContractTest } from '#sidecar/contract-test/read-test.ts';
 import { reportFailure } from '#sidecar/contract-test/report.ts';
 import { type ContractObjects, coverContracts, runContractTests } from '#sidecar/contract-test/run-contract-test.ts';
-import type { TestResult } from '#sidecar/contract-test/run-test.ts';
+import { runCompiledTest, type TestResult } from '#sidecar/contract-test/run-test.ts';
 
 const BINDING = `apiVersion: postern.dev/v1alpha1
 kind: CredentialBinding
@@ -189,6 +191,34 @@ test('contract test: the canary reaches no output, and an echo of it is masked a
   const result = await run(spec);
   assert.ok(!JSON.stringify(result).includes(CANARY_SECRET));
   assert.deepEqual(reportFailure(result), []);
+});
+
+test('contract test: a canary that gets through fails the test, and the result does not carry it on', async () => {
+  const { contracts, bindings, presets, tests } = objects(contract(), BINDING, recording(`${TWO_PAGES}expect: {status: ok, items: 3}`));
+  const compiled = compileContract({ contract: contracts[0]!, bindings, presets, contracts, nowMs: 0 }).contract!;
+  const read = readContractTest(tests[0]!).test!;
+  // A remote that masks nothing, as if the last net were torn.
+  const result = await runCompiledTest(compiled, read, () => () => ({
+    ask: async () => ({
+      sent: { method: 'GET', path: '/', query: {}, headers: {}, body: null },
+      reply: {
+        kind: 'reply',
+        status: 200,
+        headers: {},
+        body: { items: [{ sku: CANARY_SECRET }] },
+        bytes: 1,
+        normalized: [],
+        reflected: false,
+        receivedAtMs: 0,
+      },
+    }),
+  }));
+  assert.equal(result.passed, false);
+  assert.deepEqual(
+    result.differences.map(({ at }) => at),
+    ['credential'],
+  );
+  assert.ok(!JSON.stringify(result).includes(CANARY_SECRET));
 });
 
 test('contract test: arguments are checked as the agent’s are', async () => {
