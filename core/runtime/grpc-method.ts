@@ -67,6 +67,7 @@ class Call {
   readonly #abort = new AbortController();
   readonly #requestId = newRequestId();
   readonly #startedMs = performance.now();
+  #over = false;
 
   constructor(
     method: DescMethod,
@@ -87,9 +88,7 @@ class Call {
   /** Never rejects. */
   async run(handler: MethodHandler): Promise<void> {
     const { claims, timeoutMs } = this.#stream;
-    this.#call.once('cancelled', () =>
-      this.#abort.abort(new PosternError('DEADLINE_EXCEEDED', 'The caller has gone, or its deadline has passed.')),
-    );
+    this.#call.once('cancelled', () => this.#left());
     try {
       const request = this.#decode();
       const info: CallInfo = { requestId: this.#requestId, signal: this.#abort.signal, timeoutMs, claims };
@@ -98,6 +97,11 @@ class Call {
     } catch (thrown) {
       this.#fail(PosternError.from(thrown));
     }
+  }
+
+  /** The library says `cancelled` after a good end too. */
+  #left(): void {
+    if (!this.#over) this.#abort.abort(new PosternError('DEADLINE_EXCEEDED', 'The caller has gone, or its deadline has passed.'));
   }
 
   #decode(): Message {
@@ -139,6 +143,7 @@ class Call {
   }
 
   #closing(code: number, error: PosternError | undefined): void {
+    this.#over = true;
     this.#guard.closeAfter(this.#stream.http2, limits.grpcResponseMsMax, 'response_unread');
     const left = this.#call.cancelled;
     this.#ended({

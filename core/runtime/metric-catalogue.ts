@@ -96,7 +96,7 @@ export const METRICS = {
   remote_requests_total: {
     type: 'counter',
     unit: 'total',
-    help: 'Requests to remotes by action and what the answer was.',
+    help: 'Requests to remotes by action and status class of the answer (no_reply where none came).',
     labels: ['action', 'outcome'],
   },
   remote_request_duration_seconds: {
@@ -120,15 +120,15 @@ export const METRICS = {
     type: 'counter',
     unit: 'total',
     help: 'Reads of credential files by outcome (loaded, unreadable).',
-    labels: ['binding', 'outcome'],
+    labels: ['secret', 'outcome'],
   },
   credential_loaded_seconds: {
     type: 'gauge',
     unit: 'seconds',
     help: 'Unix time at which the present value was first read.',
-    labels: ['binding'],
+    labels: ['secret'],
   },
-  credential_locked_state: { type: 'gauge', unit: 'state', help: '1 while a credential cannot be read.', labels: ['binding'] },
+  credential_locked_state: { type: 'gauge', unit: 'state', help: '1 while a credential cannot be read.', labels: ['secret'] },
   credential_guesses_total: { type: 'counter', unit: 'total', help: 'Calls whose arguments held a credential of a binding.', labels: [] },
   credential_reflections_total: {
     type: 'counter',

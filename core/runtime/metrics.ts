@@ -114,15 +114,15 @@ export class SidecarMetrics {
     this.#recorder.add('cursors_used_total', { action: this.#label(action), outcome });
   }
 
-  credentialRead(binding: string, outcome: 'loaded' | 'unreadable'): void {
-    this.#recorder.add('credential_reloads_total', { binding, outcome });
+  credentialRead(secret: string, outcome: 'loaded' | 'unreadable'): void {
+    this.#recorder.add('credential_reloads_total', { secret, outcome });
   }
 
-  /** State of all bindings at the time of a scrape; `loadedMs` absent: never read. */
-  credentials(read: () => readonly { readonly binding: string; readonly locked: boolean; readonly loadedMs?: number }[]): void {
-    this.#recorder.gauge('credential_locked_state', () => read().map(({ binding, locked }) => [{ binding }, Number(locked)] as const));
+  /** State of all Secrets at the time of a scrape; `loadedMs` absent: never read. */
+  credentials(read: () => readonly { readonly secret: string; readonly locked: boolean; readonly loadedMs?: number }[]): void {
+    this.#recorder.gauge('credential_locked_state', () => read().map(({ secret, locked }) => [{ secret }, Number(locked)] as const));
     this.#recorder.gauge('credential_loaded_seconds', () =>
-      read().flatMap(({ binding, loadedMs }) => (loadedMs === undefined ? [] : [[{ binding }, loadedMs / 1000] as const])),
+      read().flatMap(({ secret, loadedMs }) => (loadedMs === undefined ? [] : [[{ secret }, loadedMs / 1000] as const])),
     );
   }
 
@@ -183,17 +183,5 @@ export class SidecarMetrics {
   }
 }
 
-/** What the answer to one request was, in words of the contract language; `no_reply` where none came. */
-export type RemoteOutcome =
-  | 'ok'
-  | 'empty'
-  | 'pending'
-  | 'rate_limited'
-  | 'cursor_expired'
-  | 'denied'
-  | 'not_found'
-  | 'cap_reached'
-  | 'timed_out'
-  | 'unavailable'
-  | 'rejected'
-  | 'no_reply';
+/** What the answer to one request was: its status class, or that none came. */
+export type RemoteOutcome = '1xx' | '2xx' | '3xx' | '4xx' | '5xx' | 'no_reply';
