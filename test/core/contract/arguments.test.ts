@@ -95,6 +95,10 @@ test('arguments: anything but an object is refused', () => {
   for (const value of [[], null, 'x', 7]) assert.deepEqual(rulesOf(schemaOf({}), value), [' not_an_object']);
 });
 
+test('arguments: limits count code points, so twenty astral characters are twenty (JSON-13)', () => {
+  assert.deepEqual(rulesOf(schemaOf({ x: TEXT }), { x: '\u{1f600}'.repeat(20) }), []);
+});
+
 test('arguments: free text may hold what a sanitizer will show', () => {
   const schema = schemaOf({ x: { ...TEXT, 'x-postern-text': { render: 'plain', lines: 3 } } });
   assert.deepEqual(rulesOf(schema, { x: ' e\u0301\u202e\n\tb ' }), []);

@@ -58,6 +58,12 @@ test('compile: a path ending in a slash, the root path and a spread keep their s
   assert.deepEqual(segmentsOf('https://api.example.com/a/$(args.code...)'), ['a', '$(args.code...)']);
 });
 
+test('compile: a required value of the next page may stand in a path from page two on, and from page one on with an initial one', () => {
+  const url = 'https://api.example.com/v1/shops/$(next.after)';
+  assert.deepEqual(shown(compileSample({ 'http.next': { method: 'GET', url } }).problems), []);
+  assert.deepEqual(shown(compileSample({ 'http.url': url, 'completeness.paging.next.0.initial': 'first' }).problems), []);
+});
+
 test('compile: a compiled contract is frozen', () => {
   const contract = compiledSample();
   assert.ok(Object.isFrozen(contract) && Object.isFrozen(contract.target) && Object.isFrozen(contract.completeness.paging.next[0]));

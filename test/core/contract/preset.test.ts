@@ -109,4 +109,9 @@ test('preset: its digest stands in the compiled contract and changes with its te
   assert.match(first.presets[0]?.digest ?? '', /^sha256:[0-9a-f]{64}$/);
   assert.notEqual(first.presets[0]?.digest, second.presets[0]?.digest);
   assert.notEqual(first.revision, second.revision);
+  // A preset was approved as a whole, so a change of a part the contract overrides counts as well.
+  assert.notEqual(
+    read('completeness: {consistency: {mode: Keyset}}\n').revision,
+    read('completeness: {consistency: {mode: SinglePage}}\n').revision,
+  );
 });

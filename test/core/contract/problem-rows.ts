@@ -85,6 +85,16 @@ export const REQUEST_ROWS: readonly Row[] = [
   ],
   ['slot-optional', 'spec.http.url', { 'http.url': 'https://api.example.com/v1/shops/$(args.since)' }],
   ['slot-optional', 'spec.http.query.x', { 'http.query.x': 'from $(args.count)' }],
+  ['slot-optional', 'spec.http.url', { 'http.url': 'https://api.example.com/v1/shops/$(next.after)' }, 'no next on page one'],
+  [
+    'slot-optional',
+    'spec.http.next.url',
+    {
+      'completeness.paging.next.0.presence': 'Optional',
+      'http.next': { method: 'GET', url: 'https://api.example.com/v1/shops/$(next.after)' },
+    },
+    'an optional part on page two',
+  ],
   ['slot-format-type', 'spec.http.query.x', { 'http.query.x': '$(args.words|epochSeconds)' }],
   ['slot-format-type', 'spec.http.query.x', { 'http.query.x': '$(args.words|csv)' }],
   ['slot-format-type', 'spec.http.query.x', { 'http.query.x': '$(args.count|githubPhrase)' }],
