@@ -40,8 +40,10 @@ function filesAt(path: string): readonly string[] {
     throw new UsageError(`${path} does not exist.`, 'Name a contract file, or a directory with contract files below it.');
   if (!entry.isDirectory()) return [path];
   const found = readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((file) => file.isFile() && /\.ya?ml$/.test(file.name) && !hidden(file.parentPath, path))
+    .filter((file) => !file.isDirectory() && /\.ya?ml$/.test(file.name) && !hidden(file.parentPath, path))
     .map((file) => join(file.parentPath, file.name))
+    // Mounted ConfigMaps are links to files; links to directories are not followed, for they may lead in a circle.
+    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true)
     .sort();
   if (found.length === 0) throw new UsageError(`${path} holds no .yaml or .yml file.`, 'Name the directory your contracts are in.');
   return found;

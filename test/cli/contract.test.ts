@@ -2,7 +2,7 @@
  * The contract commands as a person meets them: what they print, what they call an error, how they exit.
  */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -169,6 +169,21 @@ test('lint: -o json holds the same problems, and --strict fails on a warning alo
   );
   assert.equal(code, 0);
   assert.equal((await run(where, 'lint', where, '--strict')).code, 1);
+});
+
+test('lint: links to files are read as in a mounted ConfigMap, hidden directories and foreign files are not', async () => {
+  const where = directory({
+    '..data/contract.yaml': CONTRACT,
+    'bindings.yaml': BINDING,
+    'node_modules/x/y.yaml': 'kind: [',
+    'notes.txt': 'kind: [',
+  });
+  symlinkSync('..data/contract.yaml', join(where, 'contract.yaml'));
+  symlinkSync('missing.yaml', join(where, 'dangling.yaml'));
+  const { out, code } = await run(where, 'lint', where);
+  assert.match(out, /^list-stock: best: Complete$/m);
+  assert.match(out, /2 files, 1 contract compiled; 0 errors/);
+  assert.equal(code, 0);
 });
 
 test('lint: two objects of one name are an error that names the other place', async () => {
