@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { LOG_LEVELS, type LogLevel } from '#sidecar/settings.ts';
 import { parseAddress } from './connection.ts';
+import { VERSION } from './version.ts';
 
 interface Options {
   readonly contracts: readonly string[];
@@ -30,19 +31,32 @@ export function sidecarCommand(): Command {
 async function serve(options: Options): Promise<void> {
   const { startSidecar } = await import('#sidecar/main.ts');
   const { readSidecarObjects } = await import('./sidecar-objects.ts');
-  const sidecar = await startSidecar(readSidecarObjects(options.contracts), {
+  const settings = {
+    version: VERSION,
     credentials: options.credentials,
     ...endpoint('host', 'port', options.listen),
     ...endpoint('adminHost', 'adminPort', options.adminListen),
     ...(options.state === undefined ? {} : { state: options.state }),
     allowLoopback: options.allowLoopback === true,
     logLevel: options.logLevel,
-  });
+  };
+  const sidecar = await startSidecar(readSidecarObjects(options.contracts), settings).catch(explainRefusal);
   // The first signal drains; a second one of an impatient person ends the process at once.
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
   });
   await sidecar.stop();
+}
+
+/** Every reason of a refused start, with its place and cure. */
+async function explainRefusal(thrown: unknown): Promise<never> {
+  const { StartRefused } = await import('#sidecar/start-refused.ts');
+  if (!(thrown instanceof StartRefused)) throw thrown;
+  const { renderProblem, sortProblems } = await import('./render-problems.ts');
+  const { UsageError } = await import('./report-failure.ts');
+  const reasons = sortProblems(thrown.problems).map(renderProblem);
+  const cure = reasons.length > 0 ? 'Mend them; "postern contract lint" shows the same.' : 'Start the sidecar without it.';
+  throw new UsageError([`the sidecar does not start: ${thrown.message}`, ...reasons].join('\n'), cure);
 }
 
 function parseListen(text: string): string {

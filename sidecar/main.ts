@@ -10,7 +10,7 @@ import { GrpcServer } from '#core/runtime/grpc-server.ts';
 import { addHealth, HealthState } from '#core/runtime/health.ts';
 import { disarm, runtimeFacts, runtimeProblems } from '#core/runtime/hostile-runtime.ts';
 import { createLog } from '#core/runtime/log.ts';
-import { SidecarMetrics } from '#core/runtime/metrics.ts';
+import { type RemoteOutcome, SidecarMetrics } from '#core/runtime/metrics.ts';
 import { startProbes } from '#core/runtime/probes.ts';
 import { addReflection } from '#core/runtime/reflection.ts';
 import { ActionService } from '#proto/postern/v1/action_pb.ts';
@@ -39,29 +39,48 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
   refuseHostileRuntime();
   const clock = systemClock;
   const log = createLog({ level: settings.logLevel });
-  const metrics = new SidecarMetrics(clock);
+  const metrics = new SidecarMetrics(clock, settings.version);
   const destinations = new Destinations({ allowLoopback: settings.allowLoopback });
+  const store = new CredentialStore({
+    directory: settings.credentials,
+    clock,
+    onRead: (secret, outcome) => {
+      metrics.credentialRead(secret, outcome);
+      if (outcome === 'unreadable') log.warn('a credential cannot be read', { object: secret });
+    },
+  });
   const { bundle, problems } = compileBundle(objects, {
-    store: new CredentialStore({ directory: settings.credentials, clock }),
+    store,
     destinations,
     clock,
     onAnomaly: (binding) => {
       metrics.credentialGuessed();
       log.warn('a caller sent a credential as an argument', { binding });
     },
+    onExchange: (action, status, durationMs, bytes) => metrics.remoteAnswered(action, statusClass(status), durationMs, bytes),
   });
   if (bundle === undefined) throw new StartRefused('the contracts have problems', problems);
   for (const { contract } of bundle.actions()) metrics.declare(contract);
   const keys = settings.state === undefined ? ephemeralKeys() : keptKeys(settings.state);
+  const operations = new Operations(clock, limits.operationsKeptMax);
   const calls = new ActionCalls(() => bundle, {
     clock,
-    operations: new Operations(clock, limits.operationsKeptMax),
+    operations,
     recorder: new RequestLog(log, metrics),
     cursors: new Cursors(createSealer('cursor', keys.ring), keys.session, clock),
     evidence: new EvidenceSealer(createSealer('evidence', keys.ring), keys.session),
   });
+  metrics.runningCalls(() => calls.running);
+  metrics.keptOperations(() => operations.size);
+  metrics.pools(() => destinations.connections());
+  metrics.credentials(() => store.states());
   const health = new HealthState();
-  const server = new GrpcServer({ onGuardEvent: (event) => metrics.streamRefused(event) });
+  const server = new GrpcServer({
+    onGuardEvent: (event) => metrics.streamRefused(event),
+    onCallEnd: ({ claims }) => {
+      if (claims.length > 0) metrics.claimsIgnored();
+    },
+  });
   server.add(ActionService, actionService(calls));
   addHealth(server, health, [ActionService.typeName]);
   addReflection(server, [ActionService]);
@@ -87,6 +106,12 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
       log.flush();
     },
   };
+}
+
+/** `0`: no reply came. */
+function statusClass(status: number): RemoteOutcome {
+  const classes = ['no_reply', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
+  return classes[Math.floor(status / 100)] ?? '5xx';
 }
 
 function refuseHostileRuntime(): void {

@@ -1,5 +1,7 @@
 /** The settings of a sidecar, checked; defaults are stated by the command line (`postern sidecar --help`). */
 export interface SidecarSettings {
+  /** Of this program, for the metric `postern_build_info`. */
+  readonly version: string;
   /** Folder with one folder a Secret and one file a key. */
   readonly credentials: string;
   readonly host: string;

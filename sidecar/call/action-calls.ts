@@ -23,6 +23,11 @@ export class ActionCalls implements Calls {
     this.#means = means;
   }
 
+  /** Calls running now. */
+  get running(): number {
+    return this.#inFlight;
+  }
+
   list(): readonly ActionDescription[] {
     return this.#bundle()
       .actions()
@@ -38,6 +43,8 @@ export class ActionCalls implements Calls {
     } catch (thrown) {
       throw this.#refused(call, context, PosternError.from(thrown), started);
     }
+    const { resume, served } = plan;
+    if (resume !== undefined) this.#means.recorder.cursorUsed(served.contract.action, resume.expired ? 'expired' : 'resumed');
     this.#inFlight += 1;
     try {
       return await execute(plan, this.#means, context);
@@ -67,6 +74,7 @@ export class ActionCalls implements Calls {
 
   #refused(call: ExecuteCall, context: CallContext, error: PosternError, started: number): PosternError {
     const known = this.#bundle().has(call.action);
+    if (known && error.reason === 'CURSOR_INVALID') this.#means.recorder.cursorUsed(call.action, 'invalid');
     this.#means.recorder.refused(
       { requestId: context.requestId, ...(known ? { action: call.action } : {}) },
       error,

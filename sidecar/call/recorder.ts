@@ -14,6 +14,8 @@ export type CallEnd =
 export interface Recorder {
   /** MUST resolve before the first byte is sent. A rejection is answered AUDIT_UNAVAILABLE and nothing is sent. */
   intent(passed: Passed): Promise<void> | void;
+  /** What became of a cursor that was given back; told before the call goes on or ends. */
+  cursorUsed(action: string, outcome: 'resumed' | 'invalid' | 'expired'): void;
   /** Told once for every call that had an intent. */
   outcome(plan: Plan, end: CallEnd, durationMs: number): Promise<void> | void;
   /** A call that ended before its intent: refused arguments, unknown actions. `action` only when it is one we serve. */

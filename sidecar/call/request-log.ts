@@ -23,6 +23,10 @@ export class RequestLog implements Recorder {
     this.#log.debug('call starts', { request_id: plan.requestId, operation_id: plan.operationId, action: plan.served.contract.action });
   }
 
+  cursorUsed(action: string, outcome: 'resumed' | 'invalid' | 'expired'): void {
+    this.#metrics.cursorUsed(action, outcome);
+  }
+
   outcome(plan: Plan, end: CallEnd, durationMs: number): void {
     const { action } = plan.served.contract;
     const ids = { request_id: plan.requestId, operation_id: plan.operationId, action, duration_ms: Math.round(durationMs) };

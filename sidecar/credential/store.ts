@@ -21,11 +21,22 @@ import { Secret } from './secret.ts';
 /** `public`: no secret (user name, key id, certificates); may be short and is not masked. */
 export type ValueKind = 'secret' | 'public';
 
+/** What a scrape may know of one Secret. */
+export interface SecretState {
+  readonly secret: string;
+  /** A key of it cannot be used at the moment. */
+  readonly locked: boolean;
+  /** Wall-clock milliseconds at which the newest value in use was first read. */
+  readonly loadedMs?: number;
+}
+
 interface Entry {
+  readonly secret: string;
   readonly path: string;
   readonly kind: ValueKind;
   readonly retired: RetiredSecrets;
   checkedMs: number;
+  loadedMs: number | undefined;
   /** Inode, size and times of the file the value came from. */
   stamp: string;
   value: Secret | undefined;
@@ -37,10 +48,31 @@ export class CredentialStore {
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
   readonly #retired = new Map<string, RetiredSecrets>();
+  readonly #onRead: (secret: string, outcome: 'loaded' | 'unreadable') => void;
 
-  constructor(options: { readonly directory: string; readonly clock: Clock }) {
+  constructor(options: {
+    readonly directory: string;
+    readonly clock: Clock;
+    onRead?(secret: string, outcome: 'loaded' | 'unreadable'): void;
+  }) {
     this.#directory = options.directory;
     this.#clock = options.clock;
+    this.#onRead = (secret, outcome) => options.onRead?.(secret, outcome);
+  }
+
+  /** Every Secret that was asked for so far. */
+  states(): readonly SecretState[] {
+    const states = new Map<string, SecretState>();
+    for (const { secret, problem, loadedMs } of this.#entries.values()) {
+      const known = states.get(secret);
+      const newest = Math.max(known?.loadedMs ?? 0, loadedMs ?? 0);
+      states.set(secret, {
+        secret,
+        locked: known?.locked === true || problem !== undefined,
+        ...(newest === 0 ? {} : { loadedMs: newest }),
+      });
+    }
+    return [...states.values()];
   }
 
   /**
@@ -77,10 +109,12 @@ export class CredentialStore {
       throw new PosternError('INTERNAL', 'A binding names a key that cannot be a file; the binding should not have compiled.');
     }
     const entry: Entry = {
+      secret,
       path: join(this.#directory, secret, key),
       kind,
       retired: this.retired(secret),
       checkedMs: Number.NEGATIVE_INFINITY,
+      loadedMs: undefined,
       stamp: '',
       value: undefined,
       problem: undefined,
@@ -110,12 +144,14 @@ export class CredentialStore {
 
   #become(entry: Entry, stamp: string, next: string | PosternError): void {
     entry.stamp = stamp;
+    this.#onRead(entry.secret, typeof next === 'string' ? 'loaded' : 'unreadable');
     if (typeof next === 'string' && next === entry.value?.reveal()) {
       entry.problem = undefined;
       return;
     }
     if (entry.value !== undefined && entry.kind === 'secret') entry.retired.add(entry.value);
     entry.value = typeof next === 'string' ? new Secret(next) : undefined;
+    entry.loadedMs = typeof next === 'string' ? this.#clock.wallMs() : undefined;
     entry.problem = typeof next === 'string' ? undefined : next;
   }
 }

@@ -24,6 +24,8 @@ export interface HttpRemoteMeans {
   readonly origin?: string;
   /** Reads may be sent again when a kept socket died without a byte of an answer. */
   readonly repeatable: boolean;
+  /** One request and its answer, for the metrics: status 0 where none came, decoded bytes. */
+  onExchange?(status: number, durationMs: number, bytes: number): void;
   /** The caller's own arguments hold the credential (failure case LEAK-22); told at most once a call. */
   onAnomaly(): void;
 }
@@ -56,6 +58,7 @@ export class HttpRemote implements Remote {
   async #send({ outbound }: Assembled, options: AskOptions): Promise<Sent> {
     const { credential, rules, clock, repeatable } = this.#means;
     let request = outbound;
+    const startedMs = clock.monotonicMs();
     try {
       const attached = credential.attach(outbound, options.signal);
       request = attached instanceof Promise ? await attached : attached;
@@ -66,9 +69,12 @@ export class HttpRemote implements Remote {
         bodyBytesMax: options.bodyBytesMax,
         repeatable,
       });
+      this.#means.onExchange?.(raw.status, clock.monotonicMs() - startedMs, raw.body.byteLength);
       return { request, status: raw.status, reply: decodeReply(raw, rules, this.#mask(), clock.wallMs()) };
     } catch (thrown) {
-      return { request, reply: { kind: 'noReply', cause: causeOf(thrown, options.signal), receivedAtMs: clock.wallMs() } };
+      const cause = causeOf(thrown, options.signal);
+      this.#means.onExchange?.(0, clock.monotonicMs() - startedMs, 0);
+      return { request, reply: { kind: 'noReply', cause, receivedAtMs: clock.wallMs() } };
     }
   }
 

@@ -20,6 +20,8 @@ export interface RemotesMeans {
   readonly clock: Clock;
   /** The arguments of a call hold a credential of this binding (failure case LEAK-22). */
   onAnomaly(binding: string): void;
+  /** One request and its answer; status 0 where none came. */
+  onExchange?(action: string, status: number, durationMs: number, bytes: number): void;
 }
 
 /** The remote of one call; `source` only where the contract has sources. Throws PosternError. */
@@ -39,6 +41,8 @@ export class Remotes {
 
   of(contract: CompiledContract, target: HttpTarget): OpenRemote {
     const { clock } = this.#means;
+    const onExchange = (status: number, durationMs: number, bytes: number) =>
+      this.#means.onExchange?.(contract.action, status, durationMs, bytes);
     return (args, source) => {
       const name = source?.credential ?? credentialName(target.credential, contract, args);
       const binding = this.#bindings.get(keyOf(contract.namespace, name));
@@ -53,6 +57,7 @@ export class Remotes {
           ...(origin === undefined ? {} : { origin }),
           repeatable: contract.effect === 'Read',
           onAnomaly: () => this.#means.onAnomaly(name),
+          onExchange,
         },
         args,
       );

@@ -39,11 +39,20 @@ export class Operations {
     this.keptMax = keptMax;
   }
 
+  /** Kept now, running ones included. */
+  get size(): number {
+    return this.#byId.size;
+  }
+
   get dropped(): number {
     return this.#dropped;
   }
 
+  /** Throws IDEMPOTENCY_BUSY while an operation of this id is running: two calls would be one operation with two ends. */
   begin(operationId: string, requestId: string, action: string): void {
+    if (this.#byId.get(operationId)?.state === 'running') {
+      throw new PosternError('IDEMPOTENCY_BUSY', 'An operation of this id is running; wait for it with GetOperation.', { operationId });
+    }
     this.#byId.set(operationId, { operationId, requestId, action, state: 'running', startedAtMs: this.#clock.wallMs() });
   }
 

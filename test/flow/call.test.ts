@@ -230,3 +230,13 @@ test('metrics: count calls by action and code, and nothing of their content', as
   assert.match(text, /postern_calls_total\{action="unknown",code="ACTION_UNKNOWN"\} [1-9]/);
   assert.doesNotMatch(text, /very-special-item|token-0123456789/);
 });
+
+test('metrics: show requests to the remote, connections and the state of credentials', async () => {
+  await stage.call('get_item', { id: 'counted' });
+  const text = await stage.metrics();
+  assert.match(text, /postern_remote_requests_total\{action="get_item",outcome="2xx"\} [1-9]/);
+  assert.match(text, /postern_pool_connections\{state="free"\} [1-9]/);
+  assert.match(text, /postern_credential_locked_state\{secret="postern-flow"\} 0/);
+  assert.match(text, /postern_kept_operations [1-9]/);
+  assert.match(text, /postern_build_info\{version="0\.1\.0"/);
+});

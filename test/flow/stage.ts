@@ -95,7 +95,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
   };
   for (const [name, value] of Object.entries(options.credentials)) writeCredential(...splitName(name), value);
   const contracts = join(directory, 'contracts.yaml');
-  writeFileSync(contracts, options.contracts.replaceAll('UPSTREAM', `http://127.0.0.1:${options.upstreamPort}`));
+  writeFileSync(contracts, options.contracts.replaceAll(/\bUPSTREAM\b/g, `http://127.0.0.1:${options.upstreamPort}`));
   const sidecar = await startSidecarProcess({
     contracts: [contracts],
     credentials,
@@ -129,7 +129,7 @@ async function execute(client: GrpcClient<typeof ActionService>, action: string,
     argumentsJson: extra.raw ?? new TextEncoder().encode(JSON.stringify(args)),
     cursor: extra.cursor ?? '',
     onePage: extra.onePage === true,
-    deadlineMs: BigInt(extra.deadlineMs ?? 0),
+    deadlineMs: extra.deadlineMs ?? 0,
     operationId: extra.operationId ?? '',
   };
   for await (const { event } of client.execute(request, extra)) {

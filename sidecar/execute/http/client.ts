@@ -27,6 +27,10 @@ export class HttpClient implements Transport {
     return this.#pool.busy;
   }
 
+  get counts(): LanePool['counts'] {
+    return this.#pool.counts;
+  }
+
   async send(request: OutboundRequest, options: SendOptions): Promise<RawReply> {
     assert(request.origin === this.#origin, 'a request for another origin reached this client');
     if (options.signal.aborted) throw new TransportFailure('timedOut', false);

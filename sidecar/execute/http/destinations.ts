@@ -47,6 +47,18 @@ export class Destinations {
     return destination;
   }
 
+  /** Connections of all destinations together, for the metrics. */
+  connections(): { readonly connected: number; readonly free: number; readonly running: number; readonly pending: number } {
+    const total = { connected: 0, free: 0, running: 0, pending: 0 };
+    for (const { counts } of this.#open) {
+      total.connected += counts.open;
+      total.free += counts.free;
+      total.running += counts.open - counts.free;
+      total.pending += counts.waiting;
+    }
+    return total;
+  }
+
   /** Lets running requests end and closes every idle socket. */
   close(): void {
     for (const destination of this.#open) destination.close();
@@ -89,6 +101,10 @@ class Destination implements Transport {
 
   get busy(): boolean {
     return this.#client?.busy === true;
+  }
+
+  get counts(): { readonly open: number; readonly free: number; readonly waiting: number } {
+    return this.#client?.counts ?? { open: 0, free: 0, waiting: 0 };
   }
 
   /** Where roots are read from now on: a binding may name another key. */

@@ -59,6 +59,11 @@ export class LanePool {
     return this.#closed;
   }
 
+  /** `open` are all lanes, `free` those without a request, `waiting` the requests without a lane. */
+  get counts(): { readonly open: number; readonly free: number; readonly waiting: number } {
+    return { open: this.#open, free: this.#idle.length, waiting: this.#waiting.size };
+  }
+
   get busy(): boolean {
     return this.#open > this.#idle.length || this.#waiting.size > 0;
   }
