@@ -58,7 +58,7 @@ async function execute(
     argumentsJson,
     cursor: options.cursor ?? '',
     onePage: options.onePage === true,
-    deadlineMs: BigInt(options.deadline ?? 0),
+    deadlineMs: options.deadline ?? 0,
   };
   try {
     for await (const { event } of client.execute(request)) {
@@ -99,7 +99,7 @@ function progressLine() {
     show({ pages, items, source, waitingMs }: Progress) {
       if (!process.stderr.isTTY) return;
       const where = source === '' ? '' : ` from ${visibleText(source)}`;
-      const waiting = waitingMs > 0n ? `, waiting ${Math.ceil(Number(waitingMs) / 1000)} s` : '';
+      const waiting = waitingMs > 0 ? `, waiting ${Math.ceil(waitingMs / 1000)} s` : '';
       process.stderr.write(`\r\u001b[K${items} items, ${pages} pages${where}${waiting} ...`);
       shown = true;
     },

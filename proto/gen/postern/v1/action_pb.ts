@@ -27,7 +27,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file postern/v1/action.proto.
  */
 export const file_postern_v1_action: GenFile = /*@__PURE__*/
-  fileDesc("Chdwb3N0ZXJuL3YxL2FjdGlvbi5wcm90bxIKcG9zdGVybi52MSIUChJMaXN0QWN0aW9uc1JlcXVlc3QiOgoTTGlzdEFjdGlvbnNSZXNwb25zZRIjCgdhY3Rpb25zGAEgAygLMhIucG9zdGVybi52MS5BY3Rpb24inwMKBkFjdGlvbhIOCgZhY3Rpb24YASABKAkSDwoHc3VtbWFyeRgCIAEoCRINCgVvd25lchgDIAEoCRIiCgZlZmZlY3QYBCABKA4yEi5wb3N0ZXJuLnYxLkVmZmVjdBINCgVyZWFkeRgFIAEoCBIRCglub3RfcmVhZHkYBiABKAkSHQoVYXJndW1lbnRzX3NjaGVtYV9qc29uGAcgASgJEicKBnJlc3VsdBgIIAEoCzIXLnBvc3Rlcm4udjEuUmVzdWx0U2hhcGUSKgoIYXBwcm92YWwYCSABKA4yGC5wb3N0ZXJuLnYxLkFwcHJvdmFsTW9kZRIeCgRiZXN0GAogASgOMhAucG9zdGVybi52MS5CZXN0EiQKB2Fic2VuY2UYCyABKA4yEy5wb3N0ZXJuLnYxLkFic2VuY2USEgoKZXhjbHVzaW9ucxgMIAMoCRIoCgZsaW1pdHMYDSABKAsyGC5wb3N0ZXJuLnYxLkFjdGlvbkxpbWl0cxIVCg1ldmlkZW5jZV9mcm9tGA4gASgJEhAKCHJldmlzaW9uGA8gASgJIpMDCgtSZXN1bHRTaGFwZRIKCgJhcxgBIAEoCRIqCgRraW5kGAIgASgOMhwucG9zdGVybi52MS5SZXN1bHRTaGFwZS5LaW5kEi0KBmZpZWxkcxgDIAMoCzIdLnBvc3Rlcm4udjEuUmVzdWx0U2hhcGUuRmllbGQSEgoKYWxsX2ZpZWxkcxgEIAEoCBpJCgVGaWVsZBIMCgRuYW1lGAEgASgJEjIKCHByZXNlbmNlGAIgASgOMiAucG9zdGVybi52MS5SZXN1bHRTaGFwZS5QcmVzZW5jZSJRCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIOCgpLSU5EX0lURU1TEAESDwoLS0lORF9PQkpFQ1QQAhISCg5LSU5EX0FHR1JFR0FURRADImsKCFByZXNlbmNlEhgKFFBSRVNFTkNFX1VOU1BFQ0lGSUVEEAASFQoRUFJFU0VOQ0VfUkVRVUlSRUQQARIVChFQUkVTRU5DRV9PUFRJT05BTBACEhcKE1BSRVNFTkNFX1JFU1RSSUNURUQQAyJMCgxBY3Rpb25MaW1pdHMSDQoFcGFnZXMYASABKAMSDQoFaXRlbXMYAiABKAMSDQoFYnl0ZXMYAyABKAMSDwoHdGltZV9tcxgEIAEoAyKFAQoORXhlY3V0ZVJlcXVlc3QSDgoGYWN0aW9uGAEgASgJEhYKDmFyZ3VtZW50c19qc29uGAIgASgMEg4KBmN1cnNvchgDIAEoCRIQCghvbmVfcGFnZRgEIAEoCBITCgtkZWFkbGluZV9tcxgFIAEoAxIUCgxvcGVyYXRpb25faWQYBiABKAkiagoPRXhlY3V0ZVJlc3BvbnNlEigKCHByb2dyZXNzGAEgASgLMhQucG9zdGVybi52MS5Qcm9ncmVzc0gAEiQKBnJlc3VsdBgCIAEoCzISLnBvc3Rlcm4udjEuUmVzdWx0SABCBwoFZXZlbnQiTAoIUHJvZ3Jlc3MSDQoFcGFnZXMYASABKAMSDQoFaXRlbXMYAiABKAMSDgoGc291cmNlGAMgASgJEhIKCndhaXRpbmdfbXMYBCABKAMi7QIKBlJlc3VsdBIpCgZzdGF0dXMYASABKA4yGS5wb3N0ZXJuLnYxLlJlc3VsdC5TdGF0dXMSEgoKcmVxdWVzdF9pZBgCIAEoCRIUCgxvcGVyYXRpb25faWQYAyABKAkSDgoGYWN0aW9uGAQgASgJEhAKCHJldmlzaW9uGAUgASgJEgwKBGRhdGEYBiABKAwSLgoMY29tcGxldGVuZXNzGAcgASgLMhgucG9zdGVybi52MS5Db21wbGV0ZW5lc3MSJQoId2FybmluZ3MYCCADKAsyEy5wb3N0ZXJuLnYxLldhcm5pbmcSMAoOb21pdHRlZF9maWVsZHMYCSADKAsyGC5wb3N0ZXJuLnYxLk9taXR0ZWRGaWVsZBIQCghldmlkZW5jZRgKIAEoCSJDCgZTdGF0dXMSFgoSU1RBVFVTX1VOU1BFQ0lGSUVEEAASDQoJU1RBVFVTX09LEAESEgoOU1RBVFVTX1BBUlRJQUwQAiI4Cg5QcmVwYXJlUmVxdWVzdBIOCgZhY3Rpb24YASABKAkSFgoOYXJndW1lbnRzX2pzb24YAiABKAwiWQoPUHJlcGFyZVJlc3BvbnNlEg8KB3BsYW5faWQYASABKAkSDAoEY2FyZBgCIAEoCRITCgtjYXJkX2RpZ2VzdBgDIAEoCRISCgpleHBpcmVzX2F0GAQgASgJIjYKDkNvbmZpcm1SZXF1ZXN0Eg8KB3BsYW5faWQYASABKAkSEwoLZGVhZGxpbmVfbXMYAiABKAMiagoPQ29uZmlybVJlc3BvbnNlEigKCHByb2dyZXNzGAEgASgLMhQucG9zdGVybi52MS5Qcm9ncmVzc0gAEiQKBnJlc3VsdBgCIAEoCzISLnBvc3Rlcm4udjEuUmVzdWx0SABCBwoFZXZlbnQiPAoTR2V0T3BlcmF0aW9uUmVxdWVzdBIUCgxvcGVyYXRpb25faWQYASABKAkSDwoHd2FpdF9tcxgCIAEoAyJAChRHZXRPcGVyYXRpb25SZXNwb25zZRIoCglvcGVyYXRpb24YASABKAsyFS5wb3N0ZXJuLnYxLk9wZXJhdGlvbiIXChVMaXN0T3BlcmF0aW9uc1JlcXVlc3QiZgoWTGlzdE9wZXJhdGlvbnNSZXNwb25zZRIpCgpvcGVyYXRpb25zGAEgAygLMhUucG9zdGVybi52MS5PcGVyYXRpb24SDwoHZHJvcHBlZBgCIAEoAxIQCghrZXB0X21heBgDIAEoAyLiAgoJT3BlcmF0aW9uEhQKDG9wZXJhdGlvbl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJEg4KBmFjdGlvbhgDIAEoCRIqCgVzdGF0ZRgEIAEoDjIbLnBvc3Rlcm4udjEuT3BlcmF0aW9uLlN0YXRlEhIKCnN0YXJ0ZWRfYXQYBSABKAkSEwoLZmluaXNoZWRfYXQYBiABKAkSKQoFZXJyb3IYByABKAsyGi5wb3N0ZXJuLnYxLk9wZXJhdGlvbkVycm9yEhUKCGNvbXBsZXRlGAggASgISACIAQESFQoIcmV0dXJuZWQYCSABKANIAYgBASJTCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEhEKDVNUQVRFX1JVTk5JTkcQARIOCgpTVEFURV9ET05FEAISEAoMU1RBVEVfRkFJTEVEEANCCwoJX2NvbXBsZXRlQgsKCV9yZXR1cm5lZCIvCg5PcGVyYXRpb25FcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkqWwoGRWZmZWN0EhYKEkVGRkVDVF9VTlNQRUNJRklFRBAAEg8KC0VGRkVDVF9SRUFEEAESEAoMRUZGRUNUX1dSSVRFEAISFgoSRUZGRUNUX0RFU1RSVUNUSVZFEAMqfQoMQXBwcm92YWxNb2RlEh0KGUFQUFJPVkFMX01PREVfVU5TUEVDSUZJRUQQABIWChJBUFBST1ZBTF9NT0RFX05PTkUQARIZChVBUFBST1ZBTF9NT0RFX1NFU1NJT04QAhIbChdBUFBST1ZBTF9NT0RFX0VBQ0hfQ0FMTBADKlcKBEJlc3QSFAoQQkVTVF9VTlNQRUNJRklFRBAAEhEKDUJFU1RfQ09NUExFVEUQARIUChBCRVNUX1NJTkdMRV9QQUdFEAISEAoMQkVTVF9QQVJUSUFMEAMy2wMKDUFjdGlvblNlcnZpY2USTgoLTGlzdEFjdGlvbnMSHi5wb3N0ZXJuLnYxLkxpc3RBY3Rpb25zUmVxdWVzdBofLnBvc3Rlcm4udjEuTGlzdEFjdGlvbnNSZXNwb25zZRJECgdFeGVjdXRlEhoucG9zdGVybi52MS5FeGVjdXRlUmVxdWVzdBobLnBvc3Rlcm4udjEuRXhlY3V0ZVJlc3BvbnNlMAESQgoHUHJlcGFyZRIaLnBvc3Rlcm4udjEuUHJlcGFyZVJlcXVlc3QaGy5wb3N0ZXJuLnYxLlByZXBhcmVSZXNwb25zZRJECgdDb25maXJtEhoucG9zdGVybi52MS5Db25maXJtUmVxdWVzdBobLnBvc3Rlcm4udjEuQ29uZmlybVJlc3BvbnNlMAESUQoMR2V0T3BlcmF0aW9uEh8ucG9zdGVybi52MS5HZXRPcGVyYXRpb25SZXF1ZXN0GiAucG9zdGVybi52MS5HZXRPcGVyYXRpb25SZXNwb25zZRJXCg5MaXN0T3BlcmF0aW9ucxIhLnBvc3Rlcm4udjEuTGlzdE9wZXJhdGlvbnNSZXF1ZXN0GiIucG9zdGVybi52MS5MaXN0T3BlcmF0aW9uc1Jlc3BvbnNlYgZwcm90bzM", [file_postern_v1_completeness]);
+  fileDesc("Chdwb3N0ZXJuL3YxL2FjdGlvbi5wcm90bxIKcG9zdGVybi52MSIUChJMaXN0QWN0aW9uc1JlcXVlc3QiOgoTTGlzdEFjdGlvbnNSZXNwb25zZRIjCgdhY3Rpb25zGAEgAygLMhIucG9zdGVybi52MS5BY3Rpb24inwMKBkFjdGlvbhIOCgZhY3Rpb24YASABKAkSDwoHc3VtbWFyeRgCIAEoCRINCgVvd25lchgDIAEoCRIiCgZlZmZlY3QYBCABKA4yEi5wb3N0ZXJuLnYxLkVmZmVjdBINCgVyZWFkeRgFIAEoCBIRCglub3RfcmVhZHkYBiABKAkSHQoVYXJndW1lbnRzX3NjaGVtYV9qc29uGAcgASgJEicKBnJlc3VsdBgIIAEoCzIXLnBvc3Rlcm4udjEuUmVzdWx0U2hhcGUSKgoIYXBwcm92YWwYCSABKA4yGC5wb3N0ZXJuLnYxLkFwcHJvdmFsTW9kZRIeCgRiZXN0GAogASgOMhAucG9zdGVybi52MS5CZXN0EiQKB2Fic2VuY2UYCyABKA4yEy5wb3N0ZXJuLnYxLkFic2VuY2USEgoKZXhjbHVzaW9ucxgMIAMoCRIoCgZsaW1pdHMYDSABKAsyGC5wb3N0ZXJuLnYxLkFjdGlvbkxpbWl0cxIVCg1ldmlkZW5jZV9mcm9tGA4gASgJEhAKCHJldmlzaW9uGA8gASgJIpMDCgtSZXN1bHRTaGFwZRIKCgJhcxgBIAEoCRIqCgRraW5kGAIgASgOMhwucG9zdGVybi52MS5SZXN1bHRTaGFwZS5LaW5kEi0KBmZpZWxkcxgDIAMoCzIdLnBvc3Rlcm4udjEuUmVzdWx0U2hhcGUuRmllbGQSEgoKYWxsX2ZpZWxkcxgEIAEoCBpJCgVGaWVsZBIMCgRuYW1lGAEgASgJEjIKCHByZXNlbmNlGAIgASgOMiAucG9zdGVybi52MS5SZXN1bHRTaGFwZS5QcmVzZW5jZSJRCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIOCgpLSU5EX0lURU1TEAESDwoLS0lORF9PQkpFQ1QQAhISCg5LSU5EX0FHR1JFR0FURRADImsKCFByZXNlbmNlEhgKFFBSRVNFTkNFX1VOU1BFQ0lGSUVEEAASFQoRUFJFU0VOQ0VfUkVRVUlSRUQQARIVChFQUkVTRU5DRV9PUFRJT05BTBACEhcKE1BSRVNFTkNFX1JFU1RSSUNURUQQAyJMCgxBY3Rpb25MaW1pdHMSDQoFcGFnZXMYASABKA0SDQoFaXRlbXMYAiABKA0SDQoFYnl0ZXMYAyABKAMSDwoHdGltZV9tcxgEIAEoDSKFAQoORXhlY3V0ZVJlcXVlc3QSDgoGYWN0aW9uGAEgASgJEhYKDmFyZ3VtZW50c19qc29uGAIgASgMEg4KBmN1cnNvchgDIAEoCRIQCghvbmVfcGFnZRgEIAEoCBITCgtkZWFkbGluZV9tcxgFIAEoDRIUCgxvcGVyYXRpb25faWQYBiABKAkiagoPRXhlY3V0ZVJlc3BvbnNlEigKCHByb2dyZXNzGAEgASgLMhQucG9zdGVybi52MS5Qcm9ncmVzc0gAEiQKBnJlc3VsdBgCIAEoCzISLnBvc3Rlcm4udjEuUmVzdWx0SABCBwoFZXZlbnQiTAoIUHJvZ3Jlc3MSDQoFcGFnZXMYASABKA0SDQoFaXRlbXMYAiABKA0SDgoGc291cmNlGAMgASgJEhIKCndhaXRpbmdfbXMYBCABKA0i7QIKBlJlc3VsdBIpCgZzdGF0dXMYASABKA4yGS5wb3N0ZXJuLnYxLlJlc3VsdC5TdGF0dXMSEgoKcmVxdWVzdF9pZBgCIAEoCRIUCgxvcGVyYXRpb25faWQYAyABKAkSDgoGYWN0aW9uGAQgASgJEhAKCHJldmlzaW9uGAUgASgJEgwKBGRhdGEYBiABKAwSLgoMY29tcGxldGVuZXNzGAcgASgLMhgucG9zdGVybi52MS5Db21wbGV0ZW5lc3MSJQoId2FybmluZ3MYCCADKAsyEy5wb3N0ZXJuLnYxLldhcm5pbmcSMAoOb21pdHRlZF9maWVsZHMYCSADKAsyGC5wb3N0ZXJuLnYxLk9taXR0ZWRGaWVsZBIQCghldmlkZW5jZRgKIAEoCSJDCgZTdGF0dXMSFgoSU1RBVFVTX1VOU1BFQ0lGSUVEEAASDQoJU1RBVFVTX09LEAESEgoOU1RBVFVTX1BBUlRJQUwQAiI4Cg5QcmVwYXJlUmVxdWVzdBIOCgZhY3Rpb24YASABKAkSFgoOYXJndW1lbnRzX2pzb24YAiABKAwiWQoPUHJlcGFyZVJlc3BvbnNlEg8KB3BsYW5faWQYASABKAkSDAoEY2FyZBgCIAEoCRITCgtjYXJkX2RpZ2VzdBgDIAEoCRISCgpleHBpcmVzX2F0GAQgASgJIjYKDkNvbmZpcm1SZXF1ZXN0Eg8KB3BsYW5faWQYASABKAkSEwoLZGVhZGxpbmVfbXMYAiABKA0iagoPQ29uZmlybVJlc3BvbnNlEigKCHByb2dyZXNzGAEgASgLMhQucG9zdGVybi52MS5Qcm9ncmVzc0gAEiQKBnJlc3VsdBgCIAEoCzISLnBvc3Rlcm4udjEuUmVzdWx0SABCBwoFZXZlbnQiPAoTR2V0T3BlcmF0aW9uUmVxdWVzdBIUCgxvcGVyYXRpb25faWQYASABKAkSDwoHd2FpdF9tcxgCIAEoDSJAChRHZXRPcGVyYXRpb25SZXNwb25zZRIoCglvcGVyYXRpb24YASABKAsyFS5wb3N0ZXJuLnYxLk9wZXJhdGlvbiIXChVMaXN0T3BlcmF0aW9uc1JlcXVlc3QiZgoWTGlzdE9wZXJhdGlvbnNSZXNwb25zZRIpCgpvcGVyYXRpb25zGAEgAygLMhUucG9zdGVybi52MS5PcGVyYXRpb24SDwoHZHJvcHBlZBgCIAEoDRIQCghrZXB0X21heBgDIAEoDSLiAgoJT3BlcmF0aW9uEhQKDG9wZXJhdGlvbl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJEg4KBmFjdGlvbhgDIAEoCRIqCgVzdGF0ZRgEIAEoDjIbLnBvc3Rlcm4udjEuT3BlcmF0aW9uLlN0YXRlEhIKCnN0YXJ0ZWRfYXQYBSABKAkSEwoLZmluaXNoZWRfYXQYBiABKAkSKQoFZXJyb3IYByABKAsyGi5wb3N0ZXJuLnYxLk9wZXJhdGlvbkVycm9yEhUKCGNvbXBsZXRlGAggASgISACIAQESFQoIcmV0dXJuZWQYCSABKA1IAYgBASJTCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEhEKDVNUQVRFX1JVTk5JTkcQARIOCgpTVEFURV9ET05FEAISEAoMU1RBVEVfRkFJTEVEEANCCwoJX2NvbXBsZXRlQgsKCV9yZXR1cm5lZCIvCg5PcGVyYXRpb25FcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkqWwoGRWZmZWN0EhYKEkVGRkVDVF9VTlNQRUNJRklFRBAAEg8KC0VGRkVDVF9SRUFEEAESEAoMRUZGRUNUX1dSSVRFEAISFgoSRUZGRUNUX0RFU1RSVUNUSVZFEAMqfQoMQXBwcm92YWxNb2RlEh0KGUFQUFJPVkFMX01PREVfVU5TUEVDSUZJRUQQABIWChJBUFBST1ZBTF9NT0RFX05PTkUQARIZChVBUFBST1ZBTF9NT0RFX1NFU1NJT04QAhIbChdBUFBST1ZBTF9NT0RFX0VBQ0hfQ0FMTBADKlcKBEJlc3QSFAoQQkVTVF9VTlNQRUNJRklFRBAAEhEKDUJFU1RfQ09NUExFVEUQARIUChBCRVNUX1NJTkdMRV9QQUdFEAISEAoMQkVTVF9QQVJUSUFMEAMy2wMKDUFjdGlvblNlcnZpY2USTgoLTGlzdEFjdGlvbnMSHi5wb3N0ZXJuLnYxLkxpc3RBY3Rpb25zUmVxdWVzdBofLnBvc3Rlcm4udjEuTGlzdEFjdGlvbnNSZXNwb25zZRJECgdFeGVjdXRlEhoucG9zdGVybi52MS5FeGVjdXRlUmVxdWVzdBobLnBvc3Rlcm4udjEuRXhlY3V0ZVJlc3BvbnNlMAESQgoHUHJlcGFyZRIaLnBvc3Rlcm4udjEuUHJlcGFyZVJlcXVlc3QaGy5wb3N0ZXJuLnYxLlByZXBhcmVSZXNwb25zZRJECgdDb25maXJtEhoucG9zdGVybi52MS5Db25maXJtUmVxdWVzdBobLnBvc3Rlcm4udjEuQ29uZmlybVJlc3BvbnNlMAESUQoMR2V0T3BlcmF0aW9uEh8ucG9zdGVybi52MS5HZXRPcGVyYXRpb25SZXF1ZXN0GiAucG9zdGVybi52MS5HZXRPcGVyYXRpb25SZXNwb25zZRJXCg5MaXN0T3BlcmF0aW9ucxIhLnBvc3Rlcm4udjEuTGlzdE9wZXJhdGlvbnNSZXF1ZXN0GiIucG9zdGVybi52MS5MaXN0T3BlcmF0aW9uc1Jlc3BvbnNlYgZwcm90bzM", [file_postern_v1_completeness]);
 
 /**
  * @generated from message postern.v1.ListActionsRequest
@@ -317,14 +317,14 @@ export const ResultShape_PresenceSchema: GenEnum<ResultShape_Presence> = /*@__PU
  */
 export type ActionLimits = Message<"postern.v1.ActionLimits"> & {
   /**
-   * @generated from field: int64 pages = 1;
+   * @generated from field: uint32 pages = 1;
    */
-  pages: bigint;
+  pages: number;
 
   /**
-   * @generated from field: int64 items = 2;
+   * @generated from field: uint32 items = 2;
    */
-  items: bigint;
+  items: number;
 
   /**
    * @generated from field: int64 bytes = 3;
@@ -332,9 +332,9 @@ export type ActionLimits = Message<"postern.v1.ActionLimits"> & {
   bytes: bigint;
 
   /**
-   * @generated from field: int64 time_ms = 4;
+   * @generated from field: uint32 time_ms = 4;
    */
-  timeMs: bigint;
+  timeMs: number;
 };
 
 /**
@@ -381,9 +381,9 @@ export type ExecuteRequest = Message<"postern.v1.ExecuteRequest"> & {
    * Bound on the whole call, in milliseconds; 0 means the contract's. It may only shorten. The deadline of the
    * gRPC call bounds it too; this one leaves room for an answer that says TIME_BUDGET_EXCEEDED.
    *
-   * @generated from field: int64 deadline_ms = 5;
+   * @generated from field: uint32 deadline_ms = 5;
    */
-  deadlineMs: bigint;
+  deadlineMs: number;
 
   /**
    * Give back the operation_id of an earlier answer to mean the same operation again.
@@ -438,14 +438,14 @@ export const ExecuteResponseSchema: GenMessage<ExecuteResponse> = /*@__PURE__*/
  */
 export type Progress = Message<"postern.v1.Progress"> & {
   /**
-   * @generated from field: int64 pages = 1;
+   * @generated from field: uint32 pages = 1;
    */
-  pages: bigint;
+  pages: number;
 
   /**
-   * @generated from field: int64 items = 2;
+   * @generated from field: uint32 items = 2;
    */
-  items: bigint;
+  items: number;
 
   /**
    * The source it speaks of; empty when there is only one.
@@ -457,9 +457,9 @@ export type Progress = Message<"postern.v1.Progress"> & {
   /**
    * Set while the remote makes us wait.
    *
-   * @generated from field: int64 waiting_ms = 4;
+   * @generated from field: uint32 waiting_ms = 4;
    */
-  waitingMs: bigint;
+  waitingMs: number;
 };
 
 /**
@@ -644,9 +644,9 @@ export type ConfirmRequest = Message<"postern.v1.ConfirmRequest"> & {
   planId: string;
 
   /**
-   * @generated from field: int64 deadline_ms = 2;
+   * @generated from field: uint32 deadline_ms = 2;
    */
-  deadlineMs: bigint;
+  deadlineMs: number;
 };
 
 /**
@@ -697,9 +697,9 @@ export type GetOperationRequest = Message<"postern.v1.GetOperationRequest"> & {
   /**
    * Wait up to this many milliseconds for a running operation to end; at most 60,000.
    *
-   * @generated from field: int64 wait_ms = 2;
+   * @generated from field: uint32 wait_ms = 2;
    */
-  waitMs: bigint;
+  waitMs: number;
 };
 
 /**
@@ -753,14 +753,14 @@ export type ListOperationsResponse = Message<"postern.v1.ListOperationsResponse"
   /**
    * Operations are kept in memory only, at most `kept_max` of them; so many were dropped since the start.
    *
-   * @generated from field: int64 dropped = 2;
+   * @generated from field: uint32 dropped = 2;
    */
-  dropped: bigint;
+  dropped: number;
 
   /**
-   * @generated from field: int64 kept_max = 3;
+   * @generated from field: uint32 kept_max = 3;
    */
-  keptMax: bigint;
+  keptMax: number;
 };
 
 /**
@@ -821,9 +821,9 @@ export type Operation = Message<"postern.v1.Operation"> & {
   complete?: boolean | undefined;
 
   /**
-   * @generated from field: optional int64 returned = 9;
+   * @generated from field: optional uint32 returned = 9;
    */
-  returned?: bigint | undefined;
+  returned?: number | undefined;
 };
 
 /**
