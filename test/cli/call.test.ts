@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Stage, sendJson, startStage, startUpstream, type Upstream } from '#test/flow/stage.ts';
@@ -183,4 +184,20 @@ test('sidecar: refuses an environment that changes what it trusts, naming the va
   assert.match(err, /NODE_TLS_REJECT_UNAUTHORIZED/);
   assert.match(err, /HTTPS_PROXY/);
   assert.doesNotMatch(err, /hunter2/);
+});
+
+test('sidecar: refuses contracts with problems, all at once, each with file, path and cure', async () => {
+  const bad = join(stage.directory, 'bad.yaml');
+  writeFileSync(
+    bad,
+    CONTRACTS.replace('effect: Read', 'effect: Raed')
+      .replace('$(args.group)"', '$(args.gruop)"')
+      .replaceAll('UPSTREAM', 'http://127.0.0.1:9'),
+  );
+  const { code, err } = await run(process.execPath, [program, 'sidecar', '--contracts', bad, '--credentials', stage.directory], {});
+  assert.equal(code, 2);
+  assert.match(err, /bad\.yaml:\d+: spec\.effect: /);
+  assert.match(err, /nearest: group/);
+  assert.match(err, /cure: /);
+  assert.doesNotMatch(err, /\n {4}at /);
 });
