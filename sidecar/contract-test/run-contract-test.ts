@@ -91,7 +91,12 @@ class Bench {
     if (test === undefined) return unrunTest(named, problems);
     const ready = this.contract(test.contract, object);
     if ('problems' in ready) return unrunTest(named, ready.problems);
-    return await runCompiledTest(ready.contract, test, this.#remotes(ready.contract));
+    try {
+      return await runCompiledTest(ready.contract, test, this.#remotes(ready.contract));
+    } catch (fault) {
+      // One test that finds a bug of ours must not hide the results of all the others.
+      return unrunTest(named, [faultOf(object, fault)]);
+    }
   }
 
   /** False also for a fault: a contract with a rule taken out may do what no compiled contract does. */
@@ -153,6 +158,24 @@ class Bench {
       return new Remotes(this.#bindings, means).of(contract, target);
     };
   }
+}
+
+function faultOf({ kind, name, source }: ResourceObject, fault: unknown): Problem {
+  const cause = fault instanceof PosternError ? (fault.cause ?? fault) : fault;
+  return {
+    object: { kind, name, ...(source === undefined ? {} : { file: source.file, line: source.lineAt(['spec']) }) },
+    path: 'spec',
+    code: 'internal-fault',
+    severity: 'error',
+    message: `Postern met a fault of its own while replaying: ${firstLines(cause)}`,
+    cure: 'Report it together with this test and its contract.',
+  };
+}
+
+function firstLines(cause: unknown): string {
+  const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  const lines = text.split('\n').slice(0, 3);
+  return lines.map((line) => line.trim()).join(' ');
 }
 
 function notServed(): never {
