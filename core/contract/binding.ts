@@ -86,12 +86,33 @@ function checkDestination(node: SpecNode, kind: string | undefined): string | un
   if (kind !== undefined && (origin.scheme === 'ssh') !== (kind === 'sshKey')) {
     written.problem('binding-kind', `A ${kind} credential does not go to ${origin.text}.`);
   }
-  if (origin.address?.range() === 'loopback' && !node.at('addresses').present) {
-    written.problem('binding-origin', `${origin.host} is loopback.`, {
-      cure: 'Name the address in addresses, and start the sidecar with --allow-loopback; or use the name of the service.',
-    });
-  }
+  if (origin.address !== undefined) checkLiteralAddress(node, origin.address);
   return origin.text;
+}
+
+/** The address is known now, so what the sidecar would refuse on every call is refused here. */
+function checkLiteralAddress(node: SpecNode, address: ipaddr.IPv4 | ipaddr.IPv6): void {
+  const range = address.range();
+  if (
+    range === 'unicast' ||
+    node
+      .at('addresses')
+      .list()
+      .some((each) => holds(String(each.value), address))
+  )
+    return;
+  const cure =
+    range === 'loopback'
+      ? 'Name the address in addresses, and start the sidecar with --allow-loopback; or use the name of the service.'
+      : 'Name its range in addresses.';
+  node.at('origin').problem('binding-origin', `${address.toString()} is ${range}, and addresses does not name it.`, { cure });
+}
+
+function holds(range: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  const [network = '', length = ''] = range.split('/');
+  if (!ipaddr.isValid(network)) return false;
+  const start = ipaddr.parse(network);
+  return start.kind() === address.kind() && address.match(start, length === '' ? (start.kind() === 'ipv4' ? 32 : 128) : Number(length));
 }
 
 function checkTransport(node: SpecNode, origin: Origin, transport: string): void {

@@ -71,7 +71,7 @@ export function readYaml(
 type Parsed = Document.Parsed<ParsedNode>;
 
 function readDocument(document: Parsed, file: string, lines: LineCounter): { object?: ResourceObject; problems: readonly Problem[] } {
-  if (document.contents === null && document.errors.length === 0) return { problems: [] };
+  if (isEmpty(document) && document.errors.length === 0) return { problems: [] };
   const source: ObjectSource = { file, lineAt: (path) => lineOf(document, path, lines) };
   const report = new Report((path) => ({ ...nameOf(document, file), path, source }));
   for (const error of document.errors) {
@@ -84,6 +84,12 @@ function readDocument(document: Parsed, file: string, lines: LineCounter): { obj
   if (report.failed) return { problems: report.problems };
   const object = readObject(value, source, report);
   return object === undefined ? { problems: report.problems } : { object, problems: report.problems };
+}
+
+/** Nothing between two separators, or comments only. */
+function isEmpty(document: Parsed): boolean {
+  const { contents } = document;
+  return contents === null || (isScalar(contents) && contents.value === null && contents.source === '');
 }
 
 /** Our own sentence for each class of fault; the library's text is not repeated. */

@@ -65,6 +65,12 @@ const BINDING_ROWS: readonly Row[] = [
   ['binding-use', 'spec.use', { use: {} }],
   ['binding-key-name', 'spec.use.bearer.key', { 'use.bearer.key': '../token' }],
   ['binding-origin', 'spec.destinations[0].origin', { 'destinations.0.origin': 'api.example.com' }],
+  [
+    'binding-origin',
+    'spec.destinations[0].origin',
+    { 'destinations.0.origin': 'https://[::1]:8443', 'destinations.0.addresses': ['10.0.0.0/8'] },
+  ],
+  ['binding-origin', 'spec.destinations[0].origin', { 'destinations.0.origin': 'https://10.0.0.1' }],
   ['binding-origin', 'spec.destinations[0].origin', { 'destinations.0.origin': 'https://127.0.0.1:8443' }],
   ['url-host-not-canonical', 'spec.destinations[0].origin', { 'destinations.0.origin': 'https://127.1' }],
   ['url-plaintext', 'spec.destinations[0].origin', { 'destinations.0.origin': 'http://10.0.0.1:8080' }],
@@ -276,6 +282,15 @@ test('problems: two objects of one kind and name are a problem of a set', async 
   const { duplicateProblems } = await import('#core/contract/resource-set.ts');
   expectProblem(duplicateProblems([sampleContract(), sampleContract()]), 'object-duplicate', 'metadata.name');
   assert.deepEqual(duplicateProblems([sampleContract(), sampleBinding()]), []);
+});
+
+test('binding: a literal address is fine where addresses names it, and a public one by itself', () => {
+  const at = (origin: string, addresses?: string[]) =>
+    compileBinding(sampleBinding({ 'destinations.0.origin': origin, 'destinations.0.addresses': addresses })).problems;
+  assert.deepEqual(at('https://127.0.0.1:8443', ['127.0.0.1/32']), []);
+  assert.deepEqual(at('https://10.1.2.3', ['10.0.0.0/8']), []);
+  assert.deepEqual(at('https://[fd00::1]:8443', ['fd00::/8']), []);
+  assert.deepEqual(at('https://93.184.215.14'), []);
 });
 
 test('problems: the sample around all of these rows has none', () => {
