@@ -10,6 +10,8 @@ export interface Clock {
   monotonicMs(): number;
   /** Resolves after `ms`, or rejects with `signal.reason` when aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `ring` once after `ms`, unless cancelled by the function it returns; for deadlines that are hardly ever met. */
+  alarm(ms: number, ring: () => void): () => void;
 }
 
 export const systemClock: Clock = {
@@ -31,4 +33,8 @@ export const systemClock: Clock = {
       }, ms);
       signal?.addEventListener('abort', onAbort, { once: true });
     }),
+  alarm: (ms, ring) => {
+    const timer = setTimeout(ring, ms);
+    return () => clearTimeout(timer);
+  },
 };

@@ -95,7 +95,7 @@ export const limits = {
   ruleCostMax: 200_000,
   /** Expressions and patterns kept for reuse between contracts; a process with more of them compiles the rest again. */
   rulesKeptMax: 2_000,
-  /** Ids all walks of a cursor carry together, 15 characters each; beyond it, duplicates across calls are not recognized. */
+  /** Ids all walks of a cursor carry together, at most 15 characters each; beyond it, duplicates across calls are not recognized. */
   walkIdsMax: 3_000,
   /** Cursors of a remote for one request; the longest documented ones are a tenth of it. */
   remoteCursorCharsMax: 16 * 1024,
@@ -206,6 +206,10 @@ export const limits = {
   // log, probes and metrics
   /** Log lines waiting for a reader; beyond it lines are dropped rather than memory taken. */
   logBufferBytesMax: 1024 * 1024,
+  /** Lines gathered for one write: a write costs a call more than its line does. */
+  logGatherBytesMax: 8 * 1024,
+  /** How long a line may wait for others: short for a person who watches, long for a machine that works. */
+  logGatherMsMax: 20,
   /** Stack frames of one fault in the log. */
   logFramesMax: 20,
   /** Body of a probe request; none has one. */

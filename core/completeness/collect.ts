@@ -29,13 +29,20 @@ export function collect(contract: CompiledContract, walk: SourceWalk, answer: An
   const reasons: Finding[] = [];
   const known = distinctOf(contract, walk, answer, reasons);
   const keeps = known.items.map((item) => isKept(contract, answer, item, reasons));
-  const kept = known.items.filter((_, index) => keeps[index]);
-  const projected = kept.map((item) => project(result.fields, item));
-  const missing = new Set(projected.flatMap(({ missing: names }) => names));
+  const kept = result.where === undefined ? known.items : known.items.filter((_, index) => keeps[index]);
+  const rows: Row[] = [];
+  const missing = new Set<string>();
+  const omitted: OmittedField[] = [];
+  for (const item of kept) {
+    const projected = project(result.fields, item);
+    rows.push(projected.row);
+    for (const name of projected.missing) missing.add(name);
+    for (const field of projected.omitted) omitted.push(field);
+  }
   const computed = result.aggregate === undefined ? undefined : aggregate(result.aggregate, walk.aggregates, kept);
   return {
     // Aggregates stand for the rows they were computed from.
-    rows: computed === undefined ? projected.map(({ row }) => row) : [],
+    rows: computed === undefined ? rows : [],
     ids: walk.ids + known.ids.map((id, index) => (id === undefined ? '' : markId(id, keeps[index] === true))).join(''),
     distinct: known.items.length,
     kept: kept.length,
@@ -46,7 +53,7 @@ export function collect(contract: CompiledContract, walk: SourceWalk, answer: An
       missing.size === 0
         ? []
         : [raiseOwn(contract, 'PARTIAL_FIELD_SET', 'some items lack fields that every item should have', [...missing])],
-    omitted: projected.flatMap(({ omitted }) => omitted),
+    omitted,
   };
 }
 

@@ -18,7 +18,7 @@ export interface EvidenceClaim {
   readonly args: Readonly<Record<string, JsonValue>>;
   readonly scope: Scope;
   readonly sources: readonly string[];
-  /** Digests of the ids listed, joined; see identity.ts for how one is made and looked up. */
+  /** The ids listed, joined; see identity.ts for how one is made and looked up. */
   readonly ids: string;
   readonly items: number;
   /** `Checked`: the pages were seen to belong together. `Declared`: their owner says so. */

@@ -102,13 +102,20 @@ export function readEvery(document: JsonValue | undefined, path: Path): PathRead
 
 /** One value. A path with `*` reads as the list of all it found, absent when that is none. */
 export function readPath(document: JsonValue | undefined, path: Path): Reading {
-  if (path.steps.some(({ kind }) => kind === 'every')) {
+  const { steps } = path;
+  const [only] = steps;
+  // Nearly every path of a field is one name.
+  if (steps.length === 1 && only?.kind === 'member' && isObject(document)) {
+    const held = memberOf(document, only.name);
+    return held === undefined ? ABSENT : { kind: 'value', value: held };
+  }
+  if (steps.some(({ kind }) => kind === 'every')) {
     const { found, ambiguous } = readEvery(document, path);
     if (ambiguous > 0) return UNUSABLE;
     return found.length === 0 ? ABSENT : { kind: 'value', value: found };
   }
   let value = document;
-  for (const step of path.steps) {
+  for (const step of steps) {
     if (value === undefined) return ABSENT;
     const entered = enter(value, step);
     if (entered === 'ambiguous') return UNUSABLE;

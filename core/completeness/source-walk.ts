@@ -31,7 +31,7 @@ export interface SourceWalk {
   readonly distinctItems: number;
   /** Distinct items after `where`, over all calls. */
   readonly keptItems: number;
-  /** Marked digests of the ids seen, joined; see identity.ts. */
+  /** The ids seen, each with its mark, joined; see identity.ts. */
   readonly ids: string;
   /** More ids than a cursor carries: the oldest were forgotten, and what they stood for is no longer recognized. */
   readonly idsDropped: boolean;

@@ -2,7 +2,7 @@
  * The one byte form of a JSON value (RFC 8785, JSON Canonicalization Scheme) and digests over it.
  * Card, plan, cursor, evidence and record agree because they hash these bytes and no others (APR-01).
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { JsonValue } from './json-value.ts';
 
@@ -32,5 +32,7 @@ export function digestOf(purpose: DigestPurpose, value: JsonValue): Digest {
 
 /** Digest over bytes or text as they are; for values that are canonical already. */
 export function digestOfBytes(purpose: DigestPurpose, bytes: Uint8Array | string): Digest {
+  // In one call where it can be: half the price for short values.
+  if (typeof bytes === 'string') return `sha256:${hash('sha256', `postern/${purpose}/v1\0${bytes}`, 'hex')}`;
   return `sha256:${createHash('sha256').update(`postern/${purpose}/v1\0`).update(bytes).digest('hex')}`;
 }

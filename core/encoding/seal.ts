@@ -9,8 +9,9 @@
  * - A token has one spelling: base64url that does not re-encode to itself is refused.
  * - A key makes at most 2^32 random nonces (NIST SP 800-38D, 8.3); a pod does not live that long.
  */
-import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject } from 'node:crypto';
 import { limits } from '#core/bounds/limits.ts';
+import { smallRandom } from './random.ts';
 
 /** Current key seals; both open. Each is made a KeyObject once, which is cheaper than raw bytes per call. */
 export interface KeyRing {
@@ -41,7 +42,7 @@ const TAG_BYTES = 16;
 const TOKEN = /^[A-Za-z0-9_-]+$/;
 
 /** A sealer for one purpose. `random` is for tests of the layout only. */
-export function createSealer(purpose: SealPurpose, ring: KeyRing, random: (size: number) => Uint8Array = randomBytes): Sealer {
+export function createSealer(purpose: SealPurpose, ring: KeyRing, random: (size: number) => Uint8Array = smallRandom): Sealer {
   return {
     seal(text, context) {
       const header = Uint8Array.of(VERSION, ring.current.id);

@@ -31,7 +31,11 @@ interface ReasonEntry {
 }
 
 export const REASONS = {
-  INVALID_ARGUMENT: { grpc: GRPC.INVALID_ARGUMENT, retryable: false, when: 'The arguments, or the call itself, break a rule of the contract.' },
+  INVALID_ARGUMENT: {
+    grpc: GRPC.INVALID_ARGUMENT,
+    retryable: false,
+    when: 'The arguments, or the call itself, break a rule of the contract.',
+  },
   ACTION_UNKNOWN: { grpc: GRPC.NOT_FOUND, retryable: false, when: 'No contract defines an action of this name here.' },
   CONTRACT_NOT_READY: { grpc: GRPC.FAILED_PRECONDITION, retryable: true, when: 'The contract exists but cannot be called yet.' },
   SESSION_SUSPENDED: { grpc: GRPC.PERMISSION_DENIED, retryable: true, when: 'This session, contract or binding is suspended.' },
@@ -43,10 +47,18 @@ export const REASONS = {
   VAULT_LOCKED: { grpc: GRPC.UNAVAILABLE, retryable: true, when: 'The credential cannot be read at the moment.' },
   CREDENTIAL_INVALID: { grpc: GRPC.FAILED_PRECONDITION, retryable: false, when: 'The credential is malformed, or the remote refused it.' },
   CONTROL_STALE: { grpc: GRPC.UNAVAILABLE, retryable: true, when: 'The configuration is older than its lease allows.' },
-  EVIDENCE_REQUIRED: { grpc: GRPC.FAILED_PRECONDITION, retryable: false, when: 'The call needs the evidence of a read that was not given.' },
+  EVIDENCE_REQUIRED: {
+    grpc: GRPC.FAILED_PRECONDITION,
+    retryable: false,
+    when: 'The call needs the evidence of a read that was not given.',
+  },
   EVIDENCE_INCOMPLETE: { grpc: GRPC.FAILED_PRECONDITION, retryable: false, when: 'The evidence does not show what the call needs.' },
   EVIDENCE_EXPIRED: { grpc: GRPC.FAILED_PRECONDITION, retryable: false, when: 'The evidence is too old.' },
-  RESULT_INCOMPLETE: { grpc: GRPC.FAILED_PRECONDITION, retryable: false, when: 'The contract demands a complete answer and none could be given.' },
+  RESULT_INCOMPLETE: {
+    grpc: GRPC.FAILED_PRECONDITION,
+    retryable: false,
+    when: 'The contract demands a complete answer and none could be given.',
+  },
   IDEMPOTENCY_CONFLICT: { grpc: GRPC.ALREADY_EXISTS, retryable: false, when: 'The operation id was used with other arguments.' },
   IDEMPOTENCY_BUSY: { grpc: GRPC.ABORTED, retryable: true, when: 'The same operation is still running.' },
   CURSOR_INVALID: { grpc: GRPC.INVALID_ARGUMENT, retryable: false, when: 'The cursor is not one of this session, revision and arguments.' },
@@ -57,10 +69,18 @@ export const REASONS = {
   REMOTE_DENIED: { grpc: GRPC.PERMISSION_DENIED, retryable: false, when: 'The remote does not let this credential see or do it.' },
   REMOTE_NOT_FOUND: { grpc: GRPC.NOT_FOUND, retryable: false, when: 'The remote has no such object.' },
   REMOTE_PROTOCOL: { grpc: GRPC.INTERNAL, retryable: false, when: 'The remote answered something that is not what the contract says.' },
-  REDIRECT_REFUSED: { grpc: GRPC.FAILED_PRECONDITION, retryable: false, when: 'The remote answered with a redirect, which is never followed.' },
+  REDIRECT_REFUSED: {
+    grpc: GRPC.FAILED_PRECONDITION,
+    retryable: false,
+    when: 'The remote answered with a redirect, which is never followed.',
+  },
   RESPONSE_TOO_LARGE: { grpc: GRPC.RESOURCE_EXHAUSTED, retryable: false, when: 'The answer is larger than the contract allows.' },
   HOST_KEY_MISMATCH: { grpc: GRPC.FAILED_PRECONDITION, retryable: false, when: 'The SSH host showed another key than the pinned one.' },
-  EGRESS_DENIED: { grpc: GRPC.PERMISSION_DENIED, retryable: false, when: 'The destination resolves to an address its binding does not allow.' },
+  EGRESS_DENIED: {
+    grpc: GRPC.PERMISSION_DENIED,
+    retryable: false,
+    when: 'The destination resolves to an address its binding does not allow.',
+  },
   OUTCOME_UNKNOWN: { grpc: GRPC.UNKNOWN, retryable: false, when: 'The request was sent and nobody can tell whether it took effect.' },
   LIMIT_EXCEEDED: { grpc: GRPC.RESOURCE_EXHAUSTED, retryable: true, when: 'A limit of this sidecar is used up.' },
   AUDIT_UNAVAILABLE: { grpc: GRPC.UNAVAILABLE, retryable: true, when: 'The record of the call cannot be kept.' },

@@ -77,9 +77,12 @@ export interface LogOptions {
   readonly destination?: DestinationStream;
 }
 
-/** Lines are written behind the caller; when nobody reads them, the oldest buffer is kept and new lines are dropped. */
+/**
+ * Lines are written behind the caller and together, because a write of its own costs a call more than making the line;
+ * errors are written at once. When nobody reads, the oldest buffer is kept and new lines are dropped.
+ */
 export function createLog({ level, destination }: LogOptions): Log {
-  const stream = destination ?? pino.destination({ dest: 2, sync: false, maxLength: limits.logBufferBytesMax });
+  const stream = destination ?? gathered();
   const root = pino(
     {
       level,
@@ -93,11 +96,38 @@ export function createLog({ level, destination }: LogOptions): Log {
   return wrap(root, () => 'flushSync' in stream && typeof stream.flushSync === 'function' && stream.flushSync());
 }
 
+/** Standard error. A line that comes soon after another waits for more, at most limits.logGatherMsMax. */
+function gathered(): DestinationStream & { flushSync(): void } {
+  const stream = pino.destination({ dest: 2, sync: false, minLength: limits.logGatherBytesMax, maxLength: limits.logBufferBytesMax });
+  let timer: NodeJS.Timeout | undefined;
+  let waiting = false;
+  const flush = () => {
+    waiting = false;
+    stream.flush();
+    clearTimeout(timer);
+    timer = setTimeout(onTimer, limits.logGatherMsMax).unref();
+  };
+  const onTimer = () => {
+    timer = undefined;
+    if (waiting) flush();
+  };
+  return {
+    write(line: string) {
+      stream.write(line);
+      waiting = true;
+      if (timer === undefined || line.startsWith(ERROR_LINE)) flush();
+    },
+    flushSync: () => stream.flushSync(),
+  };
+}
+
+const ERROR_LINE = '{"level":"error"';
+
 function wrap(logger: Pick<ReturnType<typeof pino>, 'error' | 'warn' | 'info' | 'debug' | 'child'>, flush: () => void): Log {
   const write =
     (level: 'error' | 'warn' | 'info' | 'debug') =>
     (message: string, fields: LogFields = {}, cause?: unknown) =>
-      logger[level]({ ...allowed(fields), ...(cause === undefined ? {} : faultOf(cause)) }, message);
+      logger[level](cause === undefined ? allowed(fields) : { ...allowed(fields), ...faultOf(cause) }, message);
   return {
     error: write('error'),
     warn: write('warn'),
@@ -110,8 +140,9 @@ function wrap(logger: Pick<ReturnType<typeof pino>, 'error' | 'warn' | 'info' | 
 
 function allowed(fields: LogFields): Record<string, string | number | boolean> {
   const clean: Record<string, string | number | boolean> = {};
-  for (const [name, value] of Object.entries(fields)) {
-    if (Object.hasOwn(FIELDS, name) && fits(FIELDS[name as keyof typeof FIELDS], value)) clean[name] = value;
+  for (const name of Object.keys(fields)) {
+    const value = fields[name as keyof LogFields];
+    if (value !== undefined && Object.hasOwn(FIELDS, name) && fits(FIELDS[name as keyof typeof FIELDS], value)) clean[name] = value;
     else if (value !== undefined) clean.unfit_field = WORD.test(name) ? name : 'unnamed';
   }
   return clean;

@@ -53,10 +53,20 @@ export class ReplayClock implements Clock {
         reject(signal?.reason);
       };
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#timers.add(timer);
-      this.#activity += 1;
-      this.#watch();
+      this.#start(timer);
     });
+  }
+
+  alarm(ms: number, ring: () => void): () => void {
+    const timer: Timer = { atMs: this.#elapsedMs + Math.max(0, ms), fire: ring };
+    this.#start(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  #start(timer: Timer): void {
+    this.#timers.add(timer);
+    this.#activity += 1;
+    this.#watch();
   }
 
   /** Moves time on, firing what falls due on the way in its order. By nothing: says that something happens. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decide, forbidsEvidence, type Intent } from '#core/completeness/decide.ts';
 import { evidenceFor } from '#core/completeness/evidence-claim.ts';
-import { hasId, idDigest } from '#core/completeness/identity.ts';
+import { hasId, idKey } from '#core/completeness/identity.ts';
 import type { CompiledContract } from '#core/contract/compiled.ts';
 import { INCOMPLETE_REASONS, type IncompleteCode } from '#core/error/reasons.ts';
 import { contract, type Given, rule } from './build-contract.ts';
@@ -120,17 +120,15 @@ describe('evidence', () => {
       [compiled.revision, 'sha256:args', { since: 'x' }, 'Checked', 2, NOW_MS],
     );
     assert.equal(claim.scope.absence, 'provable');
-    assert.ok(hasId(claim.ids, idDigest('', ['i2'])));
-    assert.ok(!hasId(claim.ids, idDigest('', ['i3'])));
-    assert.ok(!hasId(claim.ids, idDigest('other', ['i2'])), 'an id belongs to its source');
+    assert.ok(hasId(claim.ids, idKey('', ['i2'])));
+    assert.ok(!hasId(claim.ids, idKey('', ['i3'])));
+    assert.ok(!hasId(claim.ids, idKey('other', ['i2'])), 'an id belongs to its source');
   });
 
   it('evidence: what `where` left out was not listed', () => {
     const compiled = contract({ result: { where: rule("item.id != 'i1'") } });
     const result = evidence(compiled, drive(compiled, [{ body: { items: items(1, 2), next: null } }]));
-    assert.ok(
-      result.kind === 'evidence' && !hasId(result.claim.ids, idDigest('', ['i1'])) && hasId(result.claim.ids, idDigest('', ['i2'])),
-    );
+    assert.ok(result.kind === 'evidence' && !hasId(result.claim.ids, idKey('', ['i1'])) && hasId(result.claim.ids, idKey('', ['i2'])));
   });
 
   it('evidence: the whole walk is bound, over the calls that follow a cursor', () => {
@@ -138,7 +136,7 @@ describe('evidence', () => {
     const first = drive(compiled, [{ body: { items: items(1, 2), next: 'c1' } }], { stop: { limit: 'one_page' } });
     const from = resumed(first);
     const result = evidence(compiled, drive(compiled, [{ body: { items: items(3, 1), next: null } }], { from }));
-    assert.ok(result.kind === 'evidence' && result.claim.items === 3 && hasId(result.claim.ids, idDigest('', ['i1'])));
+    assert.ok(result.kind === 'evidence' && result.claim.items === 3 && hasId(result.claim.ids, idKey('', ['i1'])));
     assert.equal(result.claim.proof, 'Declared');
   });
 

@@ -13,7 +13,7 @@ function manual(): Clock & { pass(ms: number): void } {
   const pass = (ms: number) => {
     now += ms;
   };
-  return { wallMs: () => now, monotonicMs: () => now, sleep: async () => {}, pass };
+  return { wallMs: () => now, monotonicMs: () => now, sleep: async () => {}, alarm: () => () => {}, pass };
 }
 
 const contract: CountedContract = {

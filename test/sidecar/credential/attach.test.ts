@@ -33,7 +33,12 @@ write('client-id', 'client one');
 write('client-secret', 'SYN/client secret:42');
 
 type Spec = CompiledBinding['spec'];
-const clock = { wallMs: () => Date.parse('2015-08-30T12:36:00Z'), monotonicMs: () => nowMs, sleep: () => Promise.resolve() };
+const clock = {
+  wallMs: () => Date.parse('2015-08-30T12:36:00Z'),
+  monotonicMs: () => nowMs,
+  sleep: () => Promise.resolve(),
+  alarm: () => () => {},
+};
 let nowMs = 0;
 const forever = new AbortController().signal;
 

@@ -25,7 +25,7 @@ interface Fixture {
 
 function withStore(use: (fixture: Fixture) => void): void {
   const directory = mkdtempSync(join(tmpdir(), 'postern-test-'));
-  const clock = { nowMs: 0, wallMs: () => 0, monotonicMs: () => clock.nowMs, sleep: () => Promise.resolve() };
+  const clock = { nowMs: 0, wallMs: () => 0, monotonicMs: () => clock.nowMs, sleep: () => Promise.resolve(), alarm: () => () => {} };
   mkdirSync(join(directory, 'postern-x'));
   const path = (key: string) => join(directory, 'postern-x', key);
   try {
