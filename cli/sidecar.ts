@@ -23,7 +23,7 @@ export function sidecarCommand(): Command {
     .option('--admin-listen <HOST:PORT>', 'where /metrics, /livez and /readyz are', parseListen, '127.0.0.1:7718')
     .option('--state <DIR>', "the sidecar's own keys; without it cursors and evidence end with the process")
     .option('--allow-loopback', 'let bindings reach loopback addresses they name literally (development only)')
-    .addOption(new Option('--log-level <LEVEL>', 'how much to log, as JSON lines on standard output').choices(LOG_LEVELS).default('info'))
+    .addOption(new Option('--log-level <LEVEL>', 'how much to log, as JSON lines on standard error').choices(LOG_LEVELS).default('info'))
     .addHelpText('after', EXAMPLES)
     .action(serve);
 }

@@ -180,7 +180,7 @@ test('sidecar: refuses an environment that changes what it trusts, naming the va
       HTTPS_PROXY: 'http://user:hunter2@proxy.example:3128',
     },
   );
-  assert.equal(code, 1);
+  assert.equal(code, 2);
   assert.match(err, /NODE_TLS_REJECT_UNAUTHORIZED/);
   assert.match(err, /HTTPS_PROXY/);
   assert.doesNotMatch(err, /hunter2/);
