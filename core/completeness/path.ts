@@ -102,20 +102,24 @@ export function readEvery(document: JsonValue | undefined, path: Path): PathRead
 
 /** One value. A path with `*` reads as the list of all it found, absent when that is none. */
 export function readPath(document: JsonValue | undefined, path: Path): Reading {
-  const { steps } = path;
-  const [only] = steps;
+  const [only] = path.steps;
   // Nearly every path of a field is one name.
-  if (steps.length === 1 && only?.kind === 'member' && isObject(document)) {
+  if (path.steps.length === 1 && only?.kind === 'member' && isObject(document)) {
     const held = memberOf(document, only.name);
     return held === undefined ? ABSENT : { kind: 'value', value: held };
   }
-  if (steps.some(({ kind }) => kind === 'every')) {
-    const { found, ambiguous } = readEvery(document, path);
-    if (ambiguous > 0) return UNUSABLE;
-    return found.length === 0 ? ABSENT : { kind: 'value', value: found };
-  }
+  return path.steps.some(({ kind }) => kind === 'every') ? readList(document, path) : readOne(document, path);
+}
+
+function readList(document: JsonValue | undefined, path: Path): Reading {
+  const { found, ambiguous } = readEvery(document, path);
+  if (ambiguous > 0) return UNUSABLE;
+  return found.length === 0 ? ABSENT : { kind: 'value', value: found };
+}
+
+function readOne(document: JsonValue | undefined, path: Path): Reading {
   let value = document;
-  for (const step of steps) {
+  for (const step of path.steps) {
     if (value === undefined) return ABSENT;
     const entered = enter(value, step);
     if (entered === 'ambiguous') return UNUSABLE;
