@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
+import type { JsonValue } from '#core/contract/compiled.ts';
 import type { RecordedExchange, RequestPattern } from '#sidecar/contract-test/contract-test.ts';
 import { compareRequest } from '#sidecar/contract-test/match-request.ts';
 import { ReplayClock } from '#sidecar/contract-test/replay-clock.ts';
@@ -52,6 +54,24 @@ test('match: a form body is compared by field', () => {
   const form = { body: new TextEncoder().encode('q=a%26b&n=1'), headers: [['content-type', 'application/x-www-form-urlencoded']] as const };
   assert.deepEqual(differences({ body: { q: 'a&b' } }, request('/issues', form)), []);
   assert.deepEqual(differences({ body: { q: 'a' } }, request('/issues', form)), ['body./q']);
+});
+
+test('match: any request fits its own recording, and no longer once one value differs', () => {
+  const texts = fc.dictionary(fc.string({ minLength: 1 }), fc.string(), { minKeys: 1, maxKeys: 4, noNullPrototype: true });
+  fc.assert(
+    fc.property(texts, fc.jsonValue({ maxDepth: 3 }), (query, json) => {
+      const target = `/issues?${new URLSearchParams(query).toString()}`;
+      const body = new TextEncoder().encode(JSON.stringify({ json }));
+      const exact = {
+        query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value]])),
+        body: { json: json as JsonValue },
+      };
+      assert.deepEqual(differences(exact, request(target, { body })), []);
+      const [name = '', value = ''] = Object.entries(query)[0] ?? [];
+      assert.notEqual(differences({ ...exact, query: { ...exact.query, [name]: [`${value}x`] } }, request(target, { body })).length, 0);
+      assert.notEqual(differences({ ...exact, body: { json: { other: [json as JsonValue] } } }, request(target, { body })).length, 0);
+    }),
+  );
 });
 
 test('replay: equal requests take equal exchanges in order, each once', async () => {
