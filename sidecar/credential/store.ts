@@ -1,7 +1,7 @@
 /**
  * The values of mounted Secrets: `DIR/<secret>/<key>`, one file a key, as the kubelet projects them.
  *
- * - Files only, never the environment (failure case LEAK-12). Nothing is written.
+ * - Regular files only, never the environment (failure case LEAK-12). Nothing is written.
  * - A file is read when first needed and again when it changed: at most one `stat` in `credentialCheckMs`, on the way of a
  *   call. `stat` follows the kubelet's `..data` link, so a swap of it is a new inode.
  * - One line end at the very end of a file is not part of the value: editors and `echo` add it, and no header could carry it.
@@ -10,7 +10,7 @@
  */
 
 import { isUtf8 } from 'node:buffer';
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
@@ -129,7 +129,7 @@ export class CredentialStore {
     try {
       stamp = stampOf(entry.path);
       if (stamp === entry.stamp) return;
-      bytes = readFileSync(entry.path);
+      bytes = readBounded(entry.path);
     } catch (error) {
       // Gone or unreadable is not "keep the old one": the owner may have taken it away.
       this.#become(
@@ -159,6 +159,27 @@ export class CredentialStore {
 function stampOf(path: string): string {
   const { ino, size, mtimeMs, ctimeMs } = statSync(path);
   return `${ino}:${size}:${mtimeMs}:${ctimeMs}`;
+}
+
+/**
+ * A regular file and no more of it than a value may have. Opening a pipe nobody writes to, or reading a device to its end,
+ * would stop the process and every call with it; a file of gigabytes would end it.
+ */
+function readBounded(path: string): Buffer {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!fstatSync(file).isFile()) throw new TypeError('not a regular file');
+    const bytes = Buffer.alloc(limits.secretBytesMax + 1);
+    let length = 0;
+    let read = -1;
+    while (read !== 0 && length < bytes.length) {
+      read = readSync(file, bytes, length, bytes.length - length, null);
+      length += read;
+    }
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(file);
+  }
 }
 
 function parseValue(bytes: Buffer, kind: ValueKind): string | PosternError {
