@@ -9,6 +9,7 @@ import { METHODS } from './compile-request.ts';
 import type { CompiledBinding } from './compiled-binding.ts';
 import { checkCredentialUse, checkKeyName } from './credential-use.ts';
 import { type Origin, parseOrigin } from './destination.ts';
+import { plainText } from './plain-text.ts';
 import type { Problem } from './problem.ts';
 import { Report } from './report.ts';
 import type { ResourceObject } from './resource-object.ts';
@@ -98,7 +99,7 @@ function checkLiteralAddress(node: SpecNode, address: ipaddr.IPv4 | ipaddr.IPv6)
     node
       .at('addresses')
       .list()
-      .some((each) => holds(String(each.value), address))
+      .some((each) => holds(plainText(each.value), address))
   )
     return;
   const cure =

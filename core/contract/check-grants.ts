@@ -14,6 +14,7 @@ import type { CompiledBinding } from './compiled-binding.ts';
 import type { Draft } from './draft.ts';
 import { nearestName } from './nearest.ts';
 import { type Allowed, coversPath, type Labels, type Tables } from './path-cover.ts';
+import { plainText } from './plain-text.ts';
 import type { ResourceObject } from './resource-object.ts';
 import type { ArgumentsSchema } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
@@ -161,7 +162,7 @@ function hostsOf(draft: Draft, target: SshTarget): readonly string[] {
     .at('resolve')
     .at(argument)
     .entries()
-    .map(([, members]) => String(members.at(member).value ?? ''));
+    .map(([, members]) => plainText(members.at(member).value));
 }
 
 interface RequestUse {
@@ -198,7 +199,7 @@ function checkRequest(draft: Draft, { path, request, use, binding, arguments: ar
   if (escaped !== undefined) problem('url', `The path ${escaped} leaves the path prefixes of ${binding.name} at ${origin}.`);
   if (path.length > 2) return;
   for (const node of draft.spec.at('completeness').at('paging').at('follow').at('paths').list()) {
-    const segments = String(node.value)
+    const segments = plainText(node.value)
       .split('/')
       .slice(1)
       .map((segment) => [segment]);
@@ -213,13 +214,13 @@ function tablesOf(draft: Draft, args: ArgumentsSchema): Tables {
   const resolve = draft.spec.at('resolve').object();
   const sources = draft.spec.at('completeness').at('sources').at('list').list();
   const byName: Record<string, JsonValue> = Object.create(null);
-  for (const source of sources) byName[String(source.at('name').value)] = source.at('values').value ?? {};
+  for (const source of sources) byName[plainText(source.at('name').value)] = source.at('values').value ?? {};
   return {
     labels: (argument) => Object.keys(tableOf(resolve, byName, argument)),
     value: (argument, label, member) => {
       const members = memberOf(tableOf(resolve, byName, argument), label);
       const value = isObject(members) ? memberOf(members, member) : undefined;
-      return value === undefined ? undefined : String(value);
+      return value === undefined ? undefined : plainText(value);
     },
     enumOf: (argument) => {
       const schema = Object.hasOwn(args.properties, argument) ? args.properties[argument] : undefined;
@@ -227,7 +228,7 @@ function tablesOf(draft: Draft, args: ArgumentsSchema): Tables {
     },
     constant: (name) => {
       const value = memberOf(draft.spec.at('constants').object(), name);
-      return value === undefined ? undefined : String(value);
+      return value === undefined ? undefined : plainText(value);
     },
   };
 }

@@ -5,6 +5,7 @@
 import { isObject, memberOf } from '#core/completeness/path.ts';
 import type { Draft } from './draft.ts';
 import { nearestName } from './nearest.ts';
+import { plainText } from './plain-text.ts';
 import type { ResourceObject } from './resource-object.ts';
 import type { ArgumentsSchema } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
@@ -15,7 +16,7 @@ export function checkReferences(draft: Draft, args: ArgumentsSchema, contracts: 
   const notReady: string[] = [];
   const find = (node: SpecNode): ResourceObject | undefined => {
     const found = contracts.find((each) => each.name === node.value && each.namespace === draft.object.namespace);
-    if (found === undefined) notReady.push(`The contract ${String(node.value)} is not there.`);
+    if (found === undefined) notReady.push(`The contract ${plainText(node.value)} is not there.`);
     else if (memberOf(found.spec, 'effect') !== 'Read') node.problem('reference-effect', `${found.name} is no Read.`);
     return found;
   };

@@ -11,6 +11,7 @@ import type { CompiledContract, JsonValue } from './compiled.ts';
 import { type Draft, type Stage, templateAt } from './draft.ts';
 import { isHeaderName, reservedBecause } from './header-rules.ts';
 import { nearestName } from './nearest.ts';
+import { plainText } from './plain-text.ts';
 import type { ArgumentSchema, ArgumentsSchema } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
@@ -148,7 +149,7 @@ export function checkEffect(draft: Draft, contract: Pick<CompiledContract, 'effe
     spec
       .at('approval')
       .at('mode')
-      .problem('effect-session', `A ${contract.effect} with idempotency ${String(mode)} is not approved per session.`);
+      .problem('effect-session', `A ${contract.effect} with idempotency ${plainText(mode)} is not approved per session.`);
   }
 }
 

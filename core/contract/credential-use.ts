@@ -47,7 +47,7 @@ function checkHeader(node: SpecNode): void {
   if (name !== '' && !isHeaderName(name)) written.problem('header-name', `${JSON.stringify(name)} is not a header name.`);
   else if (reserved !== undefined) written.problem('header-reserved', `The header ${name} ${reserved}.`);
   const prefix = node.maybeText('prefix');
-  if (prefix !== undefined && !isHeaderText(prefix.trim()))
+  if (prefix !== undefined && !isHeaderText(`${prefix}x`))
     node.at('prefix').problem('header-value', 'The prefix has a character that is not visible ASCII.');
 }
 

@@ -6,6 +6,7 @@
 import { limits } from '#core/bounds/limits.ts';
 import { isList, isObject, type JsonObject } from '#core/completeness/path.ts';
 import type { JsonValue } from './compiled.ts';
+import { plainText } from './plain-text.ts';
 import type { SpecPath } from './spec-path.ts';
 
 type Steps = readonly string[];
@@ -46,7 +47,7 @@ const DEFAULTS: readonly Default[] = [
   at('warnings', []),
   at('result', {}),
   at('result.decoder', 'JSON'),
-  at('result.contentTypes', (result) => CONTENT_TYPES.get(String(result.decoder)) ?? []),
+  at('result.contentTypes', (result) => CONTENT_TYPES.get(plainText(result.decoder)) ?? []),
   at('result.outcomes', []),
   at('result.object', (result) => (result.items === undefined ? '/' : undefined)),
   at('result.absentItems', (result) => (result.items === undefined ? undefined : 'Error')),

@@ -33,7 +33,7 @@ export function parseOrigin(text: string): { readonly origin?: Origin; readonly 
   const scheme = match?.[1]?.toLowerCase();
   const authority = match?.[2];
   if (scheme === undefined || authority === undefined || !['https', 'http', 'ssh'].includes(scheme)) {
-    return { faults: [{ code: 'url-scheme', message: `${show(text)} does not start with https://host.` }] };
+    return { faults: [{ code: 'url-scheme', message: `${show(withoutUser(text))} does not start with https://host.` }] };
   }
   const faults = authorityFaults(scheme, authority);
   if (faults.length > 0) return { faults };
@@ -42,6 +42,12 @@ export function parseOrigin(text: string): { readonly origin?: Origin; readonly 
   const forbidden = address === undefined ? undefined : forbiddenRange(address);
   if (forbidden !== undefined) return { faults: [{ code: 'url-host-forbidden', message: `${show(host)} is ${forbidden}.` }] };
   return { origin: { scheme, text: `${scheme}://${authority}`, host, ...(address === undefined ? {} : { address }) }, faults: [] };
+}
+
+/** The text before an @ may be a password: it is not repeated. */
+function withoutUser(text: string): string {
+  const at = text.lastIndexOf('@');
+  return at < 0 ? text : `…${text.slice(at)}`;
 }
 
 /** Agents never see these texts, but a message must not be longer than the thing. */

@@ -4,6 +4,7 @@
  */
 import { isObject } from '#core/completeness/path.ts';
 import type { JsonValue } from './compiled.ts';
+import { plainText } from './plain-text.ts';
 import { parseDay, parseDuration, parseSize } from './quantity.ts';
 import type { SpecChange } from './spec-changes.ts';
 
@@ -43,7 +44,7 @@ function quantity(value: JsonValue | undefined): number | undefined {
 
 /** The later in the list, the more is allowed; the first is also what stands where nothing is written. */
 function towards(...order: readonly string[]): Judge {
-  const place = (value: JsonValue | undefined) => Math.max(0, order.indexOf(String(value)));
+  const place = (value: JsonValue | undefined) => Math.max(0, order.indexOf(plainText(value)));
   return ({ before, after }) => {
     const step = place(after) - place(before);
     return step === 0 ? 'changed' : step > 0 ? 'widened' : 'narrowed';

@@ -36,23 +36,21 @@ const RESERVED: ReadonlySet<string> = new Set([
   'x-amz-date',
   'x-amz-security-token',
   'x-amz-content-sha256',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
   'x-real-ip',
-  'x-http-method-override',
-  'x-http-method',
-  'x-method-override',
-  'x-original-url',
-  'x-rewrite-url',
+  'x-host',
 ]);
 
+/** What gateways and frameworks take for another method, path or host than the ones that were checked. */
+const OVERRIDES = /^(?:x-(?:http-)?method(?:-override)?|x-http-(?:host|path|uri|url)-override|x-(?:original|rewrite|envoy-original|forwarded)-.*)$/;
+
 /** Why the lower-case name is not the contract's to set, or nothing when it is. */
-export function reservedBecause(name: string): string | undefined {
+export function reservedBecause(written: string): string | undefined {
+  // CGI and its heirs read `X_Http_Method` as `X-Http-Method`: a name with an underscore is judged as both.
+  const name = written.replaceAll('_', '-');
   if (name === 'range' || name === 'if-range') return 'asks for a part, and a part would pass for the whole';
   if (name === 'content-type') return 'is set by body.contentType';
   if (name === 'authorization' || name.startsWith('proxy-')) return 'carries a credential, and credentials come from bindings';
-  if (/method|-url$/.test(name) && RESERVED.has(name)) return 'changes the method or the path after they were checked';
+  if (OVERRIDES.test(name)) return 'changes the method or the path after they were checked';
   return RESERVED.has(name) ? 'belongs to the transport' : undefined;
 }
 

@@ -11,6 +11,7 @@ import { isList, isObject, type JsonObject, memberOf } from '#core/completeness/
 import { digestOf } from '#core/encoding/canonical.ts';
 import type { JsonValue } from './compiled.ts';
 import { nearestName } from './nearest.ts';
+import { plainText } from './plain-text.ts';
 import { Report, type Written } from './report.ts';
 import type { ResourceObject } from './resource-object.ts';
 import { SpecNode } from './spec-node.ts';
@@ -127,7 +128,7 @@ class Dropped {
   }
 
   has(list: string, name: JsonValue | undefined): boolean {
-    return this.#names.has(`${list} ${String(name)}`);
+    return this.#names.has(`${list} ${plainText(name)}`);
   }
 }
 
@@ -135,7 +136,7 @@ function namesIn(layer: ResourceObject, list: string): readonly string[] {
   const block = list === 'outcomes' ? memberOf(layer.spec, 'result') : memberOf(layer.spec, 'completeness');
   const holder = list === 'next' && isObject(block) ? memberOf(block, 'paging') : block;
   const entries = isObject(holder) ? memberOf(holder, list) : undefined;
-  return namedEntries(entries).map(([name]) => String(name));
+  return namedEntries(entries).map(([name]) => plainText(name));
 }
 
 function namedEntries(list: JsonValue | undefined): readonly (readonly [JsonValue | undefined, JsonValue, number])[] {
@@ -214,7 +215,7 @@ class Merge {
     const own = namedEntries(isObject(written) ? memberOf(written, list) : undefined).find(([each]) => each === name);
     if (list === 'outcomes' || own === undefined) return;
     const by = this.#layers[depth]?.name ?? '';
-    this.#report.add([...path, own[2]], 'preset-weakened', `The rule ${String(name)} of ${by} is replaced.`);
+    this.#report.add([...path, own[2]], 'preset-weakened', `The rule ${plainText(name)} of ${by} is replaced.`);
   }
 
   #names(held: JsonValue | undefined, value: JsonValue, depth: number, path: SpecPath): JsonValue {

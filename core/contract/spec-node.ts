@@ -9,6 +9,7 @@ import { isList, isObject, type JsonObject, type Locator, memberOf, type Path, p
 import { compileRule, type Rule, type RuleVariable } from '#core/completeness/rule.ts';
 import type { JsonValue } from './compiled.ts';
 import { nearestName } from './nearest.ts';
+import { plainText } from './plain-text.ts';
 import type { ProblemCode } from './problem-codes.ts';
 import { parseDuration, parseSize } from './quantity.ts';
 import type { FindingExtra, Report } from './report.ts';
@@ -137,7 +138,7 @@ export class SpecNode {
       this.#missing();
       return 0;
     }
-    const value = parse(String(this.value));
+    const value = parse(plainText(this.value));
     if (value !== undefined && (typeof this.value === 'string' || typeof this.value === 'number')) return value;
     this.problem(code, `${JSON.stringify(this.value)} ${sentence}.`);
     return 0;
