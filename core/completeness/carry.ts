@@ -5,6 +5,7 @@ import { limits } from '#core/bounds/limits.ts';
 import { FAILURES } from './failure.ts';
 import { countIds, countKept, lastIds } from './identity.ts';
 import type { SourceWalk } from './source-walk.ts';
+import { shortTrail } from './trail.ts';
 
 /** Whether asking again from where this walk stands is a real way forward. `walks`: all of the call. */
 export function isUsable(walk: SourceWalk, walks: readonly SourceWalk[]): boolean {
@@ -26,7 +27,12 @@ export function carried(walks: readonly SourceWalk[]): readonly SourceWalk[] {
   const idsMax = Math.floor(limits.walkIdsMax / Math.max(1, walks.length));
   return walks.map((walk) => {
     const { failure: _failure, stop: _stop, pendingWayOn: _wayOn, ...rest } = walk;
-    return { ...rest, callPages: 0, ...(countIds(walk.ids) > idsMax ? forgetIds(walk, idsMax) : {}) };
+    return {
+      ...rest,
+      ...(walk.trail === undefined ? {} : { trail: shortTrail(walk.trail, walks.length) }),
+      callPages: 0,
+      ...(countIds(walk.ids) > idsMax ? forgetIds(walk, idsMax) : {}),
+    };
   });
 }
 

@@ -125,8 +125,9 @@ function markerVote({ rules, answer }: EndInput): Vote {
 function totalVote({ rules, walk, answer, sent, empty }: EndInput): Vote {
   const { total } = rules.paging.end;
   const seen = total === undefined ? undefined : walk.totals[total];
-  if (seen === undefined || empty) return 'none';
-  if (position(rules, walk, answer, sent) >= seen.value) return 'end';
+  if (seen === undefined || empty || seen.relation === 'Estimate' || seen.relation === 'Scanned') return 'none';
+  // A lower bound that is reached says nothing: there may be any number more.
+  if (position(rules, walk, answer, sent) >= seen.value) return seen.relation === 'Exact' ? 'end' : 'none';
   // Nothing came although the remote counts more: asking on would only repeat it.
   return answer.items.length === 0 ? { rule: 'paging.end.total', broken: 'a page is empty although the remote counts more items' } : 'more';
 }
@@ -142,7 +143,8 @@ function goOn(input: EndInput): PageEnd {
   const { parts, followed, rules } = input;
   if (followed?.says === 'more' || rules.paging.counter !== undefined) return { kind: 'more' };
   if (parts?.says === 'repeated' && !input.mayRepeat) return REPEATED;
-  if (parts !== undefined && Object.keys(parts.next).length > 0) return { kind: 'more' };
+  // Without its required part the rest of a cursor would lead to the beginning of the list.
+  if (parts !== undefined && parts.says !== 'missing' && Object.keys(parts.next).length > 0) return { kind: 'more' };
   return { kind: 'broken', rule: 'paging.next', message: 'the remote says that more follows and gives no way to it' };
 }
 

@@ -21,6 +21,7 @@ import { readRequired } from './required.ts';
 import { readSignals } from './signal.ts';
 import type { Finding, PageTaken, SourceWalk, WalkContext } from './source-walk.ts';
 import { readTotals, reconcile } from './total.ts';
+import { leaveTrail } from './trail.ts';
 
 /** Undefined when the answer is not what the contract says: no items where items were promised. */
 export function takeAnswer(
@@ -59,6 +60,8 @@ function countPage(contract: CompiledContract, walk: SourceWalk, answer: Answer,
   findings.reasons(basis.findings);
   findings.reasons(totals.findings);
   const lastPage = readLastPage(rules, answer) ?? walk.lastPage;
+  if (lastPage !== undefined && walk.lastPage !== undefined && lastPage < walk.lastPage)
+    findings.reasons([unproven('paging.end.lastPage', 'the remote counts fewer pages than it did before')]);
   const { failure: _failure, stop: _stop, ...rest } = walk;
   return {
     ...rest,
@@ -199,8 +202,13 @@ function nextRequest(contract: CompiledContract, turn: Turn, parts: PartsRead | 
     findings.reasons([unproven('paging.next', 'the cursor of the remote is longer than a walk may carry')]);
     return { ...walk, done: true };
   }
+  const trail = leaveTrail(walk.trail, [sent.next, sent.follow], [parts?.next, target]);
+  if (trail === undefined && !mayRepeat(contract, turn)) {
+    findings.reasons([unproven('paging.next', 'the remote leads back to a page that this walk has read')]);
+    return { ...walk, done: true };
+  }
   const { follow: _follow, ...rest } = walk;
-  return { ...rest, next, ...(target === undefined ? {} : { follow: target }) };
+  return { ...rest, next, ...(target === undefined ? {} : { follow: target }), ...(trail === undefined ? {} : { trail }) };
 }
 
 /**

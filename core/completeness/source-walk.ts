@@ -15,6 +15,8 @@ export interface SourceWalk {
   readonly source: string;
   /** Values of `$(next.NAME)` for the next request; absent names leave their parameter out. */
   readonly next: Readonly<Record<string, JsonValue>>;
+  /** Digests of the last requests of this walk, joined; see trail.ts. */
+  readonly trail?: string;
   /** Followed URL for the next request (path and query only), when `paging.follow` is used. */
   readonly follow?: string;
   /** Values of `$(open.NAME)`. */
@@ -77,6 +79,8 @@ export interface SeenTotal {
   readonly value: number;
   /** The most it ever said in this walk: a total that shrinks does not excuse what was missing before. */
   readonly highest: number;
+  /** The most it ever said as an exact count or a lower bound. */
+  readonly atLeast?: number;
   readonly relation: TotalRelation;
 }
 

@@ -38,9 +38,23 @@ export function readTotals(
         message: 'the total changed between two pages of this walk',
       });
     }
-    totals[rule.name] = { ...read, highest: Math.max(read.value, seen?.highest ?? 0) };
+    totals[rule.name] = together(read, seen);
   }
   return { totals, findings };
+}
+
+/** What an answer once counted holds, whatever a later one calls an estimate. */
+function together(read: SeenTotal, seen: SeenTotal | undefined): SeenTotal {
+  const bounds = [seen?.atLeast, isBound(read.relation) ? read.value : undefined].filter((bound) => bound !== undefined);
+  return {
+    ...read,
+    highest: Math.max(read.value, seen?.highest ?? 0),
+    ...(bounds.length === 0 ? {} : { atLeast: Math.max(...bounds) }),
+  };
+}
+
+function isBound(relation: TotalRelation): boolean {
+  return relation === 'Exact' || relation === 'LowerBound';
 }
 
 function readTotal(rule: TotalRule, answer: Answer, isLast: boolean): SeenTotal | Finding | undefined {
@@ -80,11 +94,11 @@ export function reconcile(rules: readonly TotalRule[], walk: SourceWalk, reachTo
   const findings: Finding[] = [];
   for (const rule of rules) {
     const seen = walk.totals[rule.name];
-    if (seen === undefined || seen.relation === 'Estimate' || seen.relation === 'Scanned') continue;
+    if (seen?.atLeast === undefined) continue;
     const came = rule.counts === 'Items' ? walk.keptItems : walk.distinctItems;
-    const explained = reachTotal !== undefined && seen.highest > reachTotal && walk.rawItems >= reachTotal;
-    if (came < seen.highest && !explained) findings.push(mismatch(rule, rule.onFewer, 'fewer items came than the remote counts'));
-    if (came > seen.highest && seen.relation === 'Exact')
+    const explained = reachTotal !== undefined && seen.atLeast > reachTotal && walk.rawItems >= reachTotal;
+    if (came < seen.atLeast && !explained) findings.push(mismatch(rule, rule.onFewer, 'fewer items came than the remote counts'));
+    if (came > seen.atLeast && seen.relation === 'Exact')
       findings.push(mismatch(rule, rule.onMore, 'more items came than the remote counts'));
   }
   return findings;

@@ -190,6 +190,36 @@ describe('complete', () => {
     );
   });
 
+  it('complete: a patient reader is not talked into it by one quiet fault or one change of the list', () => {
+    const quiet = fc.record({
+      ask: fc.nat(3),
+      kind: fc.constantFrom<Fault>('shard', 'mute', 'hidden', 'unframed'),
+      lasting: fc.constant(false),
+    });
+    const troubled = fc.record({ scenario: scenarios, fault: fc.option(quiet, { nil: undefined, freq: 2 }), onePage: fc.boolean() }).map(
+      ({ scenario, fault, onePage }): Scenario => ({
+        ...scenario,
+        cap: undefined,
+        end: 'absent',
+        // One page that holds everything is the case in which only a second reading of it could differ.
+        sizes: onePage ? [100] : scenario.sizes,
+        faults: fault === undefined ? [] : [fault],
+        mutations:
+          fault === undefined ? scenario.mutations.slice(0, 1).map((change) => ({ ...change, afterAsk: change.afterAsk % 3 })) : [],
+      }),
+    );
+    fc.assert(
+      fc.property(troubled, readers, (scenario, reader) => {
+        const patient: Reader = { ...reader, ends: ['Absent', 'NullValue'], itemsPerCall: (reader.itemsPerCall % 12) + 1, calls: 400 };
+        const remote = new SimulatedRemote(scenario);
+        const outcome = read(scenario, patient, remote);
+        if (!outcome.complete) return;
+        assert.deepEqual(remote.accounts(outcome.given), { missing: [], strange: [], twice: false });
+      }),
+      { ...harness, numRuns: RUNS * 5 },
+    );
+  });
+
   it('complete: a list without trouble is always found complete, in one call or many', () => {
     const calm = scenarios.map((scenario): Scenario => ({ ...scenario, mutations: [], faults: [], cap: undefined, end: 'null' }));
     fc.assert(

@@ -173,7 +173,7 @@ export class SimulatedRemote {
       const place = list.length === 0 ? 0 : at % list.length;
       if (kind === 'insert') {
         // Between two old ids, so that a walk by key may or may not have passed the place.
-        list.splice(place, 0, { id: (list[place]?.id ?? this.#nextId) * 1 + 1 + this.#versions.length / 1000 });
+        list.splice(place, 0, { id: (list[place]?.id ?? this.#nextId) + 1 + this.#versions.length / 1000 });
         this.#nextId += 10;
       } else if (kind === 'delete') list.splice(place, 1);
       else if (list.length > 1) {
