@@ -6,7 +6,7 @@
  * remote, of a library or of the runtime goes only into `cause`, which never
  * leaves the process (failure cases LEAK-01, LEAK-02).
  */
-import { REASONS, type Reason } from '#core/error/reasons.ts';
+import { REASONS, type Reason } from './reasons.ts';
 
 /** One broken rule of the arguments: RFC 6901 path, machine word, sentence with the cure. */
 export interface FieldViolation {
