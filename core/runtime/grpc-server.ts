@@ -87,11 +87,9 @@ export class GrpcServer {
   /** Takes no new connections, lets running calls end within `graceMs`, then closes what is left. */
   async close(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#listener.close(() => resolve()));
-    const drained = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
-    const timer = setTimeout(() => this.#server.forceShutdown(), graceMs);
-    await drained;
-    clearTimeout(timer);
-    this.#injector.destroy();
+    // Not forceShutdown: it knows connections only where channelz is on, and would leave these open.
+    this.#injector.drain(graceMs);
+    await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
     await closed;
   }
 }

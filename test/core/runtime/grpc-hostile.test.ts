@@ -1,6 +1,6 @@
 /**
- * The agent writes HTTP/2 frames by hand. Goal: no frame starts work that is not wanted, takes memory without bound,
- * ends the process or gains a right. Method: the real server on loopback, requests below the level of any gRPC library.
+ * The agent writes HTTP/2 frames by hand. Goal: no request starts work that is not wanted, ends the process or gains a
+ * right. Method: the real server on loopback, requests below the level of any gRPC library.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -8,123 +8,11 @@ import { connect as connectTcp } from 'node:net';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { limits } from '#core/bounds/limits.ts';
-import type { CallEnd } from '#core/runtime/grpc-call.ts';
-import { connect } from '#core/runtime/grpc-client.ts';
-import { GrpcServer } from '#core/runtime/grpc-server.ts';
-import type { GuardEvent } from '#core/runtime/stream-guard.ts';
-import { ActionService } from '#proto/postern/v1/action_pb.ts';
-import type { CallContext, ExecuteCall, ExecuteResult } from '#sidecar/call/calls.ts';
-import { actionService } from '#sidecar/serve/action-service.ts';
-import { FULL_RESULT, fixedCalls } from '#test/sidecar/serve/fixed-calls.ts';
+import type { CallContext } from '#sidecar/call/calls.ts';
 import { answerOf, executeFrame, frame, openCall, openSession } from './raw-grpc.ts';
+import { closeAll, never, serve, turns } from './served.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
-after(async () => {
-  for (const close of closers.reverse()) await close();
-});
-
-interface Served {
-  readonly port: number;
-  readonly server: GrpcServer;
-  readonly calls: ExecuteCall[];
-  readonly contexts: CallContext[];
-  readonly events: GuardEvent[];
-  readonly ends: CallEnd[];
-  /** An ordinary call, to show that the process is well. */
-  ask(): Promise<string>;
-}
-
-async function serve(
-  execute: (call: ExecuteCall, context: CallContext) => Promise<ExecuteResult> = async () => FULL_RESULT,
-): Promise<Served> {
-  const calls: ExecuteCall[] = [];
-  const contexts: CallContext[] = [];
-  const events: GuardEvent[] = [];
-  const ends: CallEnd[] = [];
-  const server = new GrpcServer({ onGuardEvent: (event) => events.push(event), onCallEnd: (end) => ends.push(end) });
-  const recorded = fixedCalls((call, context) => {
-    calls.push(call);
-    contexts.push(context);
-    return execute(call, context);
-  });
-  server.add(ActionService, actionService(recorded));
-  const port = await server.listen('127.0.0.1', 0);
-  const connection = connect(`127.0.0.1:${port}`);
-  closers.push(
-    () => server.close(100),
-    () => connection.close(),
-  );
-  const client = connection.client(ActionService);
-  return { port, server, calls, contexts, events, ends, ask: async () => (await client.listActions({})).actions[0]?.action ?? '' };
-}
-
-const never = (_call: ExecuteCall, { signal }: CallContext) =>
-  new Promise<ExecuteResult>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-const turns = (count: number) =>
-  Array.from({ length: count }).reduce<Promise<unknown>>(
-    (previous) => previous.then(() => new Promise((resolve) => setImmediate(resolve))),
-    Promise.resolve(),
-  );
-
-test('grpc: of 5,000 streams of one connection no more than the limit get a handler (GRPC-06)', async () => {
-  const { port, calls, ask } = await serve(never);
-  const session = await openSession(port);
-  // The settings of the server say how many; a hostile client does not care, and neither does this one.
-  const streams = Array.from({ length: 5000 }, () => openCall(session));
-  for (const stream of streams) stream.end(executeFrame());
-  while (calls.length < limits.grpcStreamsPerConnectionMax) await turns(5);
-  await turns(50);
-  assert.equal(calls.length, limits.grpcStreamsPerConnectionMax);
-  assert.equal(await ask(), 'list_open_issues');
-  session.destroy();
-});
-
-test('grpc: streams over all connections have one limit, and the excess is answered LIMIT_EXCEEDED (GRPC-06)', async () => {
-  const { port, calls, events } = await serve(never);
-  const needed = Math.ceil(limits.callsInFlightMax / limits.grpcStreamsPerConnectionMax) + 1;
-  const sessions = await Promise.all(Array.from({ length: needed }, () => openSession(port)));
-  const answers = sessions.flatMap((session) =>
-    Array.from({ length: limits.grpcStreamsPerConnectionMax }, () => {
-      const stream = openCall(session);
-      stream.end(executeFrame());
-      return answerOf(stream);
-    }),
-  );
-  const first = await Promise.race(answers);
-  assert.equal(first.code, 8);
-  assert.equal(first.reason, 'LIMIT_EXCEEDED');
-  await turns(50);
-  assert.equal(calls.length, limits.callsInFlightMax);
-  assert.ok(events.includes('too_many_streams'));
-  for (const session of sessions) session.destroy();
-});
-
-test('grpc: connections beyond the limit are closed at once', async () => {
-  const { port, events } = await serve();
-  const sockets = Array.from({ length: limits.grpcConnectionsMax + 8 }, () => connectTcp(port, '127.0.0.1').on('error', () => {}));
-  while (!events.includes('too_many_connections')) await turns(5);
-  for (const socket of sockets) socket.destroy();
-});
-
-test('grpc: calls reset together with their request never reach a handler (GRPC-07)', async () => {
-  const { port, calls, ask } = await serve();
-  let sent = 0;
-  // The server closes a session after too many resets; the flood goes on over new ones.
-  while (sent < 3000) {
-    const session = await openSession(port);
-    while (sent < 3000 && !session.closed && !session.destroyed) {
-      for (let index = 0; index < 100 && sent < 3000; index += 1, sent += 1) {
-        const stream = openCall(session);
-        stream.end(executeFrame());
-        stream.close(8);
-      }
-      await turns(5);
-    }
-    session.destroy();
-  }
-  assert.equal(calls.length, 0);
-  assert.equal(await ask(), 'list_open_issues');
-});
+after(closeAll);
 
 test('grpc: a caller that leaves in mid-call aborts the signal', async () => {
   const { port, contexts, ends } = await serve(never);
@@ -283,20 +171,6 @@ test('grpc: a message in frames of one byte arrives whole (GRPC-17)', async () =
   session.destroy();
 });
 
-test('grpc: no timer of an ended call stays behind (GRPC-12)', async () => {
-  const { port, server } = await serve();
-  const session = await openSession(port);
-  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-  const call = () => answerOf(openCall(session, { 'grpc-timeout': '1H' }).end(executeFrame()));
-  await call();
-  const before = timers();
-  for (let index = 0; index < 200; index += 1) await call();
-  await turns(5);
-  assert.ok(timers() <= before + 2, `${before} -> ${timers()}`);
-  assert.equal(server.open, 0);
-  session.destroy();
-});
-
 test('grpc: an HTTP/1 peer is dropped, and the process lives', async () => {
   const { port, ask } = await serve();
   const socket = connectTcp(port, '127.0.0.1');
@@ -304,18 +178,4 @@ test('grpc: an HTTP/1 peer is dropped, and the process lives', async () => {
   socket.resume();
   await once(socket, 'close');
   assert.equal(await ask(), 'list_open_issues');
-});
-
-test('grpc: answers nobody reads are bounded over all calls', async () => {
-  const dataJson = Buffer.alloc(limits.resultDataBytesMax, 0x20);
-  const { port, ends } = await serve(async () => ({ ...FULL_RESULT, dataJson }));
-  const session = await openSession(port);
-  const count = Math.ceil(limits.grpcUnreadBytesMax / limits.resultDataBytesMax) + 5;
-  const streams = Array.from({ length: count }, () => openCall(session).end(executeFrame()).pause());
-  while (ends.length < count) await turns(5);
-  const refused = ends.filter(({ error }) => error?.reason === 'LIMIT_EXCEEDED').length;
-  assert.ok(refused >= 5, String(refused));
-  for (const stream of streams) stream.close(8);
-  while ((await answerOf(openCall(session).end(executeFrame()))).code !== 0) await turns(5);
-  session.destroy();
 });
