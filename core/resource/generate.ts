@@ -126,7 +126,19 @@ function withoutChoices(node: unknown): unknown {
 
 function schemaFile(kind: string, schema: Schema): string {
   const name = `${kind[0]?.toLowerCase()}${kind.slice(1)}SpecSchema`;
-  return `${BANNER}/** Strict JSON Schema of \`spec\` of ${kind}. */\nexport const ${name}: Record<string, unknown> = ${JSON.stringify(schema, null, 1)};\n`;
+  const data = JSON.stringify(withoutDescriptions(schema), null, 1);
+  return `${BANNER}/** Strict JSON Schema of \`spec\` of ${kind}, without descriptions. */\nexport const ${name}: Record<string, unknown> = ${data};\n`;
+}
+
+/** Descriptions teach readers of the CRD; in the program they are the larger half of the schema. A property of that name stays. */
+function withoutDescriptions(node: unknown, isMap = false): unknown {
+  if (Array.isArray(node)) return node.map((child) => withoutDescriptions(child));
+  if (typeof node !== 'object' || node === null) return node;
+  return Object.fromEntries(
+    Object.entries(node)
+      .filter(([keyword]) => isMap || keyword !== 'description')
+      .map(([keyword, value]) => [keyword, withoutDescriptions(value, !isMap && (keyword === 'properties' || keyword === '$defs'))]),
+  );
 }
 
 function fileNameOf(kind: string): string {

@@ -1,8 +1,7 @@
 // Generated from crds/ by `npm run generate`. Do not edit.
-/** Strict JSON Schema of `spec` of ActionContract. */
+/** Strict JSON Schema of `spec` of ActionContract, without descriptions. */
 export const actionContractSpecSchema: Record<string, unknown> = {
  "type": "object",
- "description": "What the action may do, where it goes, and what its answers mean.",
  "required": [
   "action",
   "summary",
@@ -15,7 +14,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
  "properties": {
   "action": {
    "type": "string",
-   "description": "The name the agent calls: metadata.name with `_` for `-`. Example: `list_open_issues`.",
    "pattern": "^[a-z][a-z0-9_]{0,62}$",
    "maxLength": 63
   },
@@ -27,7 +25,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "effect": {
    "type": "string",
-   "description": "What a call can do. `Read` changes nothing; `Write` changes something that can be changed back; `Destructive` cannot be undone and needs an approval of every call unless said otherwise.",
    "enum": [
     "Read",
     "Write",
@@ -36,13 +33,11 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "readOnlyBecause": {
    "type": "string",
-   "description": "Required for `effect: Read` with another method than GET or HEAD: why the request changes nothing. Example: `_search reads; the point in time it opens expires after two minutes`.",
    "minLength": 1,
    "maxLength": 500
   },
   "callers": {
    "type": "array",
-   "description": "Who may call. Example: `[{serviceAccount: triage-bot}]`.",
    "minItems": 1,
    "maxItems": 50,
    "x-kubernetes-list-map-keys": [
@@ -56,7 +51,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     "properties": {
      "serviceAccount": {
       "type": "string",
-      "description": "A ServiceAccount of this namespace; every pod that runs as it may call. Example: `triage-bot`.",
       "pattern": "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$",
       "minLength": 1,
       "maxLength": 253
@@ -67,7 +61,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "credentials": {
    "type": "array",
-   "description": "Every CredentialBinding this contract may use. Whoever writes the contract needs the verb `use` on each; a binding named elsewhere in the contract and not here is an error. Example: `[github-triage]`.",
    "minItems": 1,
    "maxItems": 8,
    "items": {
@@ -79,12 +72,10 @@ export const actionContractSpecSchema: Record<string, unknown> = {
    "$ref": "#/$defs/suspended"
   },
   "arguments": {
-   "type": "object",
-   "description": "Closed JSON Schema of what the agent may pass. Small dialect: type, properties, required, additionalProperties: false (on every object), enum, const, pattern (anchored), format, minLength, maxLength, minimum, maximum, items, minItems, maxItems, uniqueItems, description, title, examples, and `x-postern-text: {render: plain | markdown | jiraWiki, mentions: refuse | escape, lines: 5}` for free text. Example: `{type: object, additionalProperties: false, required: [repository], properties: {repository: {type: string, enum: [storefront, billing]}}}`."
+   "type": "object"
   },
   "resolve": {
    "type": "object",
-   "description": "Fixed values behind the labels of an enum argument: argument -> label -> member -> value, used as `$(resolve.argument.member)`. The labels must equal the enum. The agent never sees the values. Example: `{repository: {storefront: {owner: acme, repo: storefront}}}`.",
    "maxProperties": 32,
    "additionalProperties": {
     "type": "object",
@@ -95,12 +86,10 @@ export const actionContractSpecSchema: Record<string, unknown> = {
    }
   },
   "constants": {
-   "type": "object",
-   "description": "Fixed values used as `$(constants.name)`. They are never searched for slots, so big literal texts (a GraphQL query) belong here. Example: `{projection: \"sk, total_cents, #s\"}`."
+   "type": "object"
   },
   "http": {
    "type": "object",
-   "description": "The request. Literal text and slots: `$(args.x)`, `$(resolve.x.y)`, `$(next.x)`, `$(constants.x)`, `$(limits.pageSize)`. Example: `{credential: github-triage, method: GET, url: \"https://api.github.com/user\"}`.",
    "required": [
     "credential",
     "method",
@@ -109,7 +98,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
    "properties": {
     "credential": {
      "type": "string",
-     "description": "The binding whose credential is attached: a name listed in spec.credentials, or one `$(resolve.argument.member)` all of whose values are. Example: `github-triage`.",
      "minLength": 1,
      "maxLength": 253
     },
@@ -130,7 +118,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "open": {
      "type": "object",
-     "description": "A request sent once before the first page; its values feed `$(open.name)`. Example: `{method: POST, url: \"https://es.example.com/logs/_pit\", query: {keep_alive: 2m}, values: {pit: /id}}`.",
      "required": [
       "method",
       "url",
@@ -154,7 +141,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "values": {
        "type": "object",
-       "description": "What is kept of the answer: name -> path. Example: `{pit: /id}`.",
        "minProperties": 1,
        "maxProperties": 16,
        "additionalProperties": {
@@ -177,7 +163,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "ssh": {
    "type": "object",
-   "description": "The command. Example: `{credential: web-logs, host: \"$(resolve.host.address)\", argv: [tail, -n, \"501\", --, \"$(resolve.service.log)\"], shell: Posix}`.",
    "required": [
     "credential",
     "host",
@@ -190,13 +175,11 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "host": {
      "type": "string",
-     "description": "A literal host, or one slot whose every value resolves to a fixed host. Example: `$(resolve.host.address)`.",
      "minLength": 1,
      "maxLength": 253
     },
     "argv": {
      "type": "array",
-     "description": "The command as words; the first is a literal program, each other word one literal or one slot. Example: `[systemctl, restart, --, \"$(resolve.service.unit)\"]`.",
      "minItems": 1,
      "maxItems": 64,
      "items": {
@@ -206,21 +189,17 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "shell": {
      "type": "string",
-     "description": "`Posix`: words are quoted for a POSIX shell. `ForcedCommand`: the server runs its own command and reads JSON on stdin.",
      "enum": [
       "Posix",
       "ForcedCommand"
      ]
     },
-    "stdin": {
-     "description": "JSON given on standard input. Example: `{service: \"$(args.service)\"}`."
-    }
+    "stdin": {}
    },
    "additionalProperties": false
   },
   "prepare": {
    "type": "object",
-   "description": "A read of the target before the card is made: the card shows before -> after, and Confirm refuses if the before has changed. Example: `{contract: get-deployment, arguments: {name: \"$(args.deployment)\"}, fields: [{name: replicas, after: \"$(args.replicas)\"}]}`.",
    "required": [
     "contract",
     "arguments",
@@ -235,7 +214,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "fields": {
      "type": "array",
-     "description": "Values shown on the card.",
      "minItems": 1,
      "maxItems": 16,
      "x-kubernetes-list-map-keys": [
@@ -249,7 +227,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       "properties": {
        "name": {
         "type": "string",
-        "description": "Label on the card. Example: `replicas`.",
         "minLength": 1,
         "maxLength": 63
        },
@@ -258,7 +235,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
        },
        "after": {
         "type": "string",
-        "description": "What it will be. Example: `$(args.replicas)`.",
         "maxLength": 500
        }
       },
@@ -276,7 +252,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "forEach": {
    "type": "object",
-   "description": "One request per element of a list argument, each with its own record, recheck and outcome. Example: `{argument: /project_ids, order: Sequential, onFailure: Stop}`.",
    "required": [
     "argument",
     "order",
@@ -288,14 +263,12 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "order": {
      "type": "string",
-     "description": "One after the other.",
      "enum": [
       "Sequential"
      ]
     },
     "onFailure": {
      "type": "string",
-     "description": "What happens to the rest when one fails.",
      "enum": [
       "Stop",
       "Continue"
@@ -306,7 +279,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "evidence": {
    "type": "object",
-   "description": "The read that must precede. Example: `{from: list-inactive-projects, ids: /project_ids, claim: Listed, maxAge: 10m, match: [{argument: inactive_since, evidenceArgument: inactive_since}]}`.",
    "required": [
     "from",
     "ids",
@@ -323,7 +295,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "claim": {
      "type": "string",
-     "description": "`Listed`: every id was in the answer. `Absent`: none was, and absence was provable.",
      "enum": [
       "Listed",
       "Absent"
@@ -334,7 +305,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "onIncomplete": {
      "type": "string",
-     "description": "What an incomplete answer leads to. Default `Refuse`.",
      "enum": [
       "Refuse",
       "RequestReview"
@@ -342,7 +312,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "match": {
      "type": "array",
-     "description": "For every argument of the read a constant or an argument of this action; else the agent would choose the question.",
      "maxItems": 32,
      "x-kubernetes-list-map-keys": [
       "evidenceArgument"
@@ -359,9 +328,7 @@ export const actionContractSpecSchema: Record<string, unknown> = {
        "argument": {
         "$ref": "#/$defs/argumentName"
        },
-       "constant": {
-        "description": "A fixed value. Example: `all`."
-       }
+       "constant": {}
       },
       "additionalProperties": false,
       "allOf": [
@@ -391,7 +358,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "proof": {
      "type": "string",
-     "description": "`Checked` (default): a Declared consistency is not enough.",
      "enum": [
       "Checked",
       "Declared"
@@ -402,7 +368,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "recheck": {
    "type": "object",
-   "description": "Reads again right before the effect; false stops it. Example: `{contract: get-payment, arguments: {payment: \"$(args.payment)\"}, expect: \"result.payment.status == 'succeeded'\"}`.",
    "required": [
     "contract",
     "arguments",
@@ -423,14 +388,12 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "idempotency": {
    "type": "object",
-   "description": "What sending twice does. Example: `{mode: Key, header: idempotency-key, ttl: 24h}`.",
    "required": [
     "mode"
    ],
    "properties": {
     "mode": {
      "type": "string",
-     "description": "`None`: twice is twice. `Natural`: twice is once. `Key`: the remote keeps a key for ttl.",
      "enum": [
       "None",
       "Natural",
@@ -439,7 +402,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "header": {
      "type": "string",
-     "description": "Header that carries the key. Example: `idempotency-key`.",
      "minLength": 1,
      "maxLength": 127
     },
@@ -448,7 +410,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "form": {
      "type": "string",
-     "description": "Form field that carries the key. Example: `idempotency_key`.",
      "minLength": 1,
      "maxLength": 127
     },
@@ -457,7 +418,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "settle": {
      "type": "object",
-     "description": "The read that decides an unknown outcome. Example: `{contract: find-deploy-run, after: 60s, arguments: {operation: \"$(operation.id)\"}, done: \"size(result.runs) == 1\", notDone: \"size(result.runs) == 0\"}`.",
      "required": [
       "contract",
       "arguments",
@@ -487,14 +447,12 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "approval": {
    "type": "object",
-   "description": "Whether a person must agree. Example: `{mode: EachCall, expiresAfter: 15m, reason: /reason}`.",
    "required": [
     "mode"
    ],
    "properties": {
     "mode": {
      "type": "string",
-     "description": "`Session`: once for a stated range of calls; only for Read and idempotent Write.",
      "enum": [
       "None",
       "Session",
@@ -503,13 +461,11 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "calls": {
      "type": "integer",
-     "description": "Calls one Session approval covers. Example: `20`.",
      "minimum": 1,
      "maximum": 10000
     },
     "vary": {
      "type": "array",
-     "description": "Arguments that may differ between them. Example: `[/reason]`.",
      "maxItems": 16,
      "items": {
       "$ref": "#/$defs/path"
@@ -529,7 +485,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "warnings": {
    "type": "array",
-   "description": "Every warning this contract or its preset may raise, each with someone who answers for it and a day it must be renewed by. Example: `[{name: index-lag, code: STALE_INDEX, owner: tools, expires: \"2027-06-30\", message: The index lags behind writes}]`.",
    "maxItems": 64,
    "x-kubernetes-list-map-keys": [
     "name"
@@ -549,7 +504,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
      },
      "code": {
       "type": "string",
-      "description": "What kind of care. Example: `STALE_INDEX`.",
       "enum": [
        "STALE_INDEX",
        "PARTIAL_FIELD_SET",
@@ -566,13 +520,11 @@ export const actionContractSpecSchema: Record<string, unknown> = {
      },
      "expires": {
       "type": "string",
-      "description": "Day (UTC), at most a year ahead; past it the warning forbids evidence and its alert fires. Example: `\"2027-06-30\"`.",
       "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
       "maxLength": 10
      },
      "message": {
       "type": "string",
-      "description": "What an agent should know. Example: `Replies in threads are not part of this list`.",
       "minLength": 1,
       "maxLength": 500
      }
@@ -608,14 +560,12 @@ export const actionContractSpecSchema: Record<string, unknown> = {
  "$defs": {
   "allFields": {
    "type": "object",
-   "description": "Every field of the remote passes. Shown in status. Example: `{because: a public catalogue without personal data}`.",
    "required": [
     "because"
    ],
    "properties": {
     "because": {
      "type": "string",
-     "description": "Why nothing needs to be kept back.",
      "minLength": 1,
      "maxLength": 500
     }
@@ -624,26 +574,20 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "argumentName": {
    "type": "string",
-   "description": "Name of an argument. Example: `inactive_since`.",
    "minLength": 1,
    "maxLength": 63
   },
   "because": {
    "type": "string",
-   "description": "The owner's reason, in a sentence. Example: `id is immutable and the cursor is exclusive`.",
    "minLength": 1,
    "maxLength": 500
   },
   "body": {
    "type": "object",
-   "description": "Request body, in exactly one form. Example: `{json: {ref: main, inputs: {version: \"$(args.version)\"}}}`.",
    "properties": {
-    "json": {
-     "description": "Any JSON; a string that is one slot keeps the JSON type of its value, and an absent optional argument leaves its member out. Example: `{replicas: \"$(args.replicas)\"}`."
-    },
+    "json": {},
     "form": {
      "type": "object",
-     "description": "Fields of application/x-www-form-urlencoded. Example: `{amount: \"$(args.amount)\"}`.",
      "maxProperties": 64,
      "additionalProperties": {
       "type": "string",
@@ -652,12 +596,10 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "text": {
      "type": "string",
-     "description": "Text from constants and inert slots only, never free words. Example: `$(constants.query)`.",
      "maxLength": 65536
     },
     "contentType": {
      "type": "string",
-     "description": "Media type sent; by default the one of the form. Example: `application/json-patch+json`.",
      "maxLength": 200
     }
    },
@@ -693,18 +635,15 @@ export const actionContractSpecSchema: Record<string, unknown> = {
    ]
   },
   "callArguments": {
-   "type": "object",
-   "description": "Arguments of the read, with slots. Example: `{project_id: \"$(each)\"}`."
+   "type": "object"
   },
   "cel": {
    "type": "string",
-   "description": "CEL over status, headers, body, exit, stderr, args, sent, page, now. Example: `status == 410`.",
    "minLength": 1,
    "maxLength": 4096
   },
   "close": {
    "type": "object",
-   "description": "A request sent after the walk, best effort; skipped while a cursor is handed out. Example: `{method: DELETE, url: \"https://es.example.com/_pit\", body: {json: {id: \"$(next.pit)\"}}}`.",
    "required": [
     "method",
     "url"
@@ -730,17 +669,14 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "completeness": {
    "type": "object",
-   "description": "How the remote says that this is not all. Example: `{preset: github-rest-v1, limits: {pages: 10}, scope: {...}}`.",
    "properties": {
     "preset": {
      "type": "string",
-     "description": "A ContractPreset merged under this contract; its digest is part of the revision. Example: `github-rest-v1`.",
      "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
      "maxLength": 63
     },
     "without": {
      "type": "array",
-     "description": "Rules of the preset that are dropped; shown as condition PresetWeakened. Example: `[{list: signals, name: anonymous, because: a public repository}]`.",
      "maxItems": 32,
      "x-kubernetes-list-map-keys": [
       "list",
@@ -756,7 +692,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       "properties": {
        "list": {
         "type": "string",
-        "description": "The named list the rule stands in.",
         "enum": [
          "outcomes",
          "next",
@@ -772,7 +707,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
        },
        "because": {
         "type": "string",
-        "description": "Why it may be dropped.",
         "minLength": 1,
         "maxLength": 500
        }
@@ -782,11 +716,9 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "paging": {
      "type": "object",
-     "description": "How the next page is asked for. A list says one of next, follow, counter or `mode: SingleResponse`. Example: `{next: [{name: page, from: [{link: next, query: page}]}], end: {nextIs: [Absent]}}`.",
      "properties": {
       "mode": {
        "type": "string",
-       "description": "`SingleResponse`: this source has no second page. Default `Walk`.",
        "enum": [
         "Walk",
         "SingleResponse"
@@ -794,7 +726,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "next": {
        "type": "array",
-       "description": "Values taken from a page and sent back through `$(next.name)`. Example: `[{name: continue, from: [{body: /metadata/continue}]}]`.",
        "minItems": 1,
        "maxItems": 8,
        "x-kubernetes-list-map-keys": [
@@ -815,7 +746,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
          },
          "initial": {
           "type": "string",
-          "description": "Value for the first page. Example: `$(open.pit)`.",
           "maxLength": 2048
          },
          "presence": {
@@ -827,7 +757,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "follow": {
        "type": "object",
-       "description": "Follow a whole URL: same origin, own path or one of `paths`, other query values unchanged. Prefer next with `{link: next, query: after}`. Example: `{from: [{body: \"/@odata.nextLink\"}], vary: [\"$skiptoken\"]}`.",
        "required": [
         "from",
         "vary"
@@ -838,7 +767,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
         },
         "paths": {
          "type": "array",
-         "description": "Other literal paths the URL may have. Example: `[/v2/items]`.",
          "maxItems": 8,
          "items": {
           "type": "string",
@@ -848,7 +776,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
         },
         "vary": {
          "type": "array",
-         "description": "Query parameters that may differ. Example: `[after]`.",
          "minItems": 1,
          "maxItems": 16,
          "items": {
@@ -862,7 +789,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "counter": {
        "type": "object",
-       "description": "A number we count up ourselves, as `$(next.name)`. Example: `{name: offset, unit: Item, start: 0, stride: Returned}`.",
        "required": [
         "name",
         "unit"
@@ -873,7 +799,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
         },
         "unit": {
          "type": "string",
-         "description": "An offset of items or a page number.",
          "enum": [
           "Item",
           "Page"
@@ -881,13 +806,11 @@ export const actionContractSpecSchema: Record<string, unknown> = {
         },
         "start": {
          "type": "integer",
-         "description": "Number of the first item or page. Default 0.",
          "minimum": 0,
          "maximum": 1000000
         },
         "stride": {
          "type": "string",
-         "description": "By how much an Item counter grows: items that came, the page size asked for, or a number the answer echoes. Default `Returned`.",
          "enum": [
           "Returned",
           "Requested",
@@ -902,11 +825,9 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "end": {
        "type": "object",
-       "description": "What ends a walk; nothing else does. All but pageIs are two-sided: if two disagree, the answer is COMPLETENESS_UNPROVEN. Example: `{nextIs: [Absent, EmptyString]}`.",
        "properties": {
         "nextIs": {
          "type": "array",
-         "description": "Forms of a next value that mean the end. Example: `[Absent]`.",
          "minItems": 1,
          "maxItems": 6,
          "items": {
@@ -924,7 +845,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
         },
         "flag": {
          "type": "object",
-         "description": "A value that says the end, compared as text. Example: `{from: {body: /has_more}, equals: \"false\"}`.",
          "required": [
           "from",
           "equals"
@@ -935,7 +855,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
           },
           "equals": {
            "type": "string",
-           "description": "Its text at the end. Example: `\"false\"`.",
            "maxLength": 200
           },
           "presence": {
@@ -946,7 +865,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
         },
         "lastPage": {
          "type": "object",
-         "description": "The number of pages, or the list of them. Example: `{from: {body: /total_pages}, as: Number}`.",
          "required": [
           "from",
           "as"
@@ -957,7 +875,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
           },
           "as": {
            "type": "string",
-           "description": "A number or the length of a list.",
            "enum": [
             "Number",
             "Length"
@@ -968,7 +885,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
         },
         "marker": {
          "type": "object",
-         "description": "A last record that says all came. Example: `{from: {body: /summary}}`.",
          "required": [
           "from"
          ],
@@ -981,13 +897,11 @@ export const actionContractSpecSchema: Record<string, unknown> = {
         },
         "total": {
          "type": "string",
-         "description": "A rule of totals; the walk ends when so many came. Example: `total`.",
          "minLength": 1,
          "maxLength": 63
         },
         "pageIs": {
          "type": "array",
-         "description": "Pages that end the walk: an empty one, or one shorter than asked for. One-sided. Example: `[Empty]`.",
          "minItems": 1,
          "maxItems": 2,
          "items": {
@@ -1004,7 +918,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "remainder": {
        "type": "string",
-       "description": "`Leftovers`: the next value is what a batch left undone, and stopping there is a rate limit. Default `Pages`.",
        "enum": [
         "Pages",
         "Leftovers"
@@ -1015,14 +928,12 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "consistency": {
      "type": "object",
-     "description": "Why several pages belong together. `SnapshotKey`: equal keys on every page. `SnapshotHandle`: read under the handle of http.open. `Keyset`: rows sorted by result.order, checked. `Declared`: the owner answers for it, and the answer says so. `SinglePage` (default): more than one page is COMPLETENESS_UNPROVEN. Example: `{mode: SnapshotKey, equal: [{body: /metadata/resourceVersion}]}`.",
      "required": [
       "mode"
      ],
      "properties": {
       "mode": {
        "type": "string",
-       "description": "The basis.",
        "enum": [
         "SinglePage",
         "SnapshotKey",
@@ -1045,7 +956,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "required": {
      "type": "array",
-     "description": "Values without which an answer proves nothing. Example: `[{name: total, anyOf: [{body: /total_count}]}]`.",
      "maxItems": 32,
      "x-kubernetes-list-map-keys": [
       "name"
@@ -1075,7 +985,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "signals": {
      "type": "array",
-     "description": "The answer is usable but not all; once seen, it stays for the walk. Example: `[{name: timed-out, when: \"body.timed_out\", reason: TIME_BUDGET_EXCEEDED}]`.",
      "maxItems": 64,
      "x-kubernetes-list-map-keys": [
       "name"
@@ -1100,13 +1009,11 @@ export const actionContractSpecSchema: Record<string, unknown> = {
        },
        "sources": {
         "type": "string",
-        "description": "CEL that gives the names of the sources concerned. Example: `body.failed_regions`.",
         "minLength": 1,
         "maxLength": 4096
        },
        "table": {
         "type": "object",
-        "description": "Codes of the remote, each with its meaning. Example: `{values: \"body.warnings.map(w, w.code)\", entries: [...], otherwise: COMPLETENESS_UNPROVEN}`.",
         "required": [
          "values",
          "entries",
@@ -1115,26 +1022,22 @@ export const actionContractSpecSchema: Record<string, unknown> = {
         "properties": {
          "values": {
           "type": "string",
-          "description": "CEL that gives a list of texts. Example: `body.warnings`.",
           "minLength": 1,
           "maxLength": 4096
          },
          "entries": {
           "type": "array",
-          "description": "What each text means; the first that fits wins.",
           "maxItems": 128,
           "items": {
            "type": "object",
            "properties": {
             "match": {
              "type": "string",
-             "description": "The whole text. Example: `partial`.",
              "minLength": 1,
              "maxLength": 500
             },
             "prefix": {
              "type": "string",
-             "description": "How the text begins. Example: `PromQL info`.",
              "minLength": 1,
              "maxLength": 500
             },
@@ -1146,7 +1049,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
             },
             "ignore": {
              "type": "string",
-             "description": "Why the text says nothing about this result. Example: `advice on query style`.",
              "minLength": 1,
              "maxLength": 500
             }
@@ -1239,7 +1141,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "notices": {
      "type": "array",
-     "description": "All of it, but to be read with care. Without `when` it is always raised. Example: `[{name: index-lag, warning: index-lag}]`.",
      "maxItems": 64,
      "x-kubernetes-list-map-keys": [
       "name"
@@ -1262,7 +1163,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
        },
        "fields": {
         "type": "array",
-        "description": "Fields of the result it concerns. Example: `[replies]`.",
         "maxItems": 32,
         "items": {
          "type": "string",
@@ -1276,7 +1176,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "totals": {
      "type": "array",
-     "description": "What the remote says there is, compared with what came. Example: `[{name: total, from: {body: /total_count}, relation: Exact}]`.",
      "maxItems": 16,
      "x-kubernetes-list-map-keys": [
       "name"
@@ -1302,7 +1201,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
        },
        "relations": {
         "type": "object",
-        "description": "What the text at relationFrom means. Example: `{eq: Exact, gte: LowerBound}`.",
         "maxProperties": 16,
         "additionalProperties": {
          "$ref": "#/$defs/relation"
@@ -1310,7 +1208,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
        },
        "counts": {
         "type": "string",
-        "description": "What it counts: kept items, or all that came. Default `RawItems`.",
         "enum": [
          "Items",
          "RawItems"
@@ -1321,7 +1218,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
        },
        "constant": {
         "type": "string",
-        "description": "Whether the number must stay the same during the walk; a moving one is SNAPSHOT_CHANGED. Default `Ignored`.",
         "enum": [
          "Required",
          "Ignored"
@@ -1345,7 +1241,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "reach": {
      "type": "object",
-     "description": "What the remote can ever give; the walk stops before asking beyond it. Example: `{total: 1000, pageSize: 100, narrowBy: [text]}`.",
      "properties": {
       "total": {
        "$ref": "#/$defs/count"
@@ -1361,7 +1256,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "fullPage": {
        "type": "string",
-       "description": "`Limit`: a full page may hide more, so it counts as a limit reached (Loki, Tempo); `Ignore` (default): the remote states its end.",
        "enum": [
         "Limit",
         "Ignore"
@@ -1369,20 +1263,17 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "probe": {
        "type": "object",
-       "description": "Ask for more than is kept, to see whether there is more. Example: `{extra: 1, drop: First}`.",
        "required": [
         "extra"
        ],
        "properties": {
         "extra": {
          "type": "integer",
-         "description": "Items asked for beyond the limit.",
          "minimum": 1,
          "maximum": 1000
         },
         "drop": {
          "type": "string",
-         "description": "Which end is dropped. Default `Last`.",
          "enum": [
           "First",
           "Last"
@@ -1393,7 +1284,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "narrowBy": {
        "type": "array",
-       "description": "Arguments that make the question smaller. Example: `[since, until]`.",
        "maxItems": 16,
        "items": {
         "type": "string",
@@ -1406,14 +1296,12 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "cursor": {
      "type": "object",
-     "description": "Life of a cursor of the remote. Example: `{ttl: 5m, onExpiry: Fail}`.",
      "properties": {
       "ttl": {
        "$ref": "#/$defs/duration"
       },
       "onExpiry": {
        "type": "string",
-       "description": "`Fail` (default) answers CURSOR_EXPIRED. `ContinueInconsistent` goes on and ends as SNAPSHOT_CHANGED.",
        "enum": [
         "Fail",
         "ContinueInconsistent"
@@ -1424,7 +1312,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "afterMutation": {
        "type": "string",
-       "description": "Whether a write of this session voids the cursor. Default `Keep`.",
        "enum": [
         "Keep",
         "Invalidate"
@@ -1435,14 +1322,12 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "job": {
      "type": "object",
-     "description": "Polls the main request while its outcome is Pending. Example: `{interval: 1s, rowsWhilePending: Return}`.",
      "properties": {
       "interval": {
        "$ref": "#/$defs/duration"
       },
       "rowsWhilePending": {
        "type": "string",
-       "description": "What is done with rows of an unfinished job. Default `Discard`.",
        "enum": [
         "Return",
         "Discard"
@@ -1453,11 +1338,9 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "rateLimit": {
      "type": "object",
-     "description": "How long to wait when told to. Example: `{waits: [{from: {header: retry-after}, unit: RetryAfter}, {fixed: 60s}], ceiling: 1h}`.",
      "properties": {
       "wait": {
        "type": "string",
-       "description": "`WithinBudget`: the sidecar waits itself if the call's time allows. Default `Never`.",
        "enum": [
         "Never",
         "WithinBudget"
@@ -1465,7 +1348,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "waits": {
        "type": "array",
-       "description": "The first that is present wins.",
        "maxItems": 8,
        "items": {
         "type": "object",
@@ -1526,7 +1408,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "freshness": {
      "type": "array",
-     "description": "The age of the data; older than maxAge raises the warning. Example: `[{name: cache, from: {header: age}, unit: Seconds, maxAge: 60s, warning: cached}]`.",
      "maxItems": 8,
      "x-kubernetes-list-map-keys": [
       "name"
@@ -1562,23 +1443,19 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "scope": {
      "type": "object",
-     "description": "What `all` means. Example: `{resource: open issues, visibility: issues the triage app may read, absence: Provable}`.",
      "properties": {
       "resource": {
        "type": "string",
-       "description": "What is listed; slots of arguments are allowed. Example: `open issues of $(args.repository)`.",
        "minLength": 1,
        "maxLength": 500
       },
       "visibility": {
        "type": "string",
-       "description": "What the credential can see at all. Example: `repositories the triage app may read`.",
        "minLength": 1,
        "maxLength": 500
       },
       "exclusions": {
        "type": "array",
-       "description": "What is never in the answer. Example: `[pull requests]`.",
        "maxItems": 32,
        "items": {
         "type": "string",
@@ -1588,7 +1465,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "absence": {
        "type": "string",
-       "description": "Whether `not in a complete answer` proves `does not exist`. Default `Never`.",
        "enum": [
         "Provable",
         "Never"
@@ -1596,7 +1472,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "floor": {
        "type": "integer",
-       "description": "Fewer items than this prove nothing and give COMPLETENESS_UNPROVEN.",
        "minimum": 0,
        "maximum": 1000000000
       }
@@ -1605,20 +1480,17 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "sources": {
      "type": "object",
-     "description": "Fan-out: the same request to several places, each with its own walk and state. Example: `{list: [{name: eu, values: {namespace: shop-eu}}]}`.",
      "required": [
       "list"
      ],
      "properties": {
       "select": {
        "type": "string",
-       "description": "One slot of a list argument that chooses sources; absent means all. Example: `$(args.namespaces)`.",
        "pattern": "^\\$\\(args\\.",
        "maxLength": 200
       },
       "list": {
        "type": "array",
-       "description": "The sources.",
        "minItems": 1,
        "maxItems": 64,
        "x-kubernetes-list-map-keys": [
@@ -1634,15 +1506,13 @@ export const actionContractSpecSchema: Record<string, unknown> = {
           "$ref": "#/$defs/ruleName"
          },
          "values": {
-          "type": "object",
-          "description": "Values used as `$(source.name)`. Example: `{namespace: checkout-prod}`."
+          "type": "object"
          },
          "credential": {
           "$ref": "#/$defs/objectName"
          },
          "origin": {
           "type": "string",
-          "description": "Literal origin that replaces the one of http.url. Example: `https://eu.example.com`.",
           "pattern": "^https?://[^/]+$",
           "maxLength": 300
          }
@@ -1655,23 +1525,19 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "limits": {
      "type": "object",
-     "description": "The sidecar's own limits of one call, named in the answer when met. Example: `{pages: 10, items: 500, bytes: 8Mi, time: 20s, pageSize: 100}`.",
      "properties": {
       "pages": {
        "type": "integer",
-       "description": "Answers read. Default 10.",
        "minimum": 1,
        "maximum": 10000
       },
       "items": {
        "type": "integer",
-       "description": "Rows returned. Default 1000.",
        "minimum": 1,
        "maximum": 1000000
       },
       "bytes": {
        "type": "string",
-       "description": "Decoded bytes read. Default `8Mi`.",
        "pattern": "^[1-9][0-9]{0,11}(Ki|Mi|Gi)?$",
        "maxLength": 14
       },
@@ -1680,13 +1546,11 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "pageSize": {
        "type": "integer",
-       "description": "Items asked for per page, as `$(limits.pageSize)`.",
        "minimum": 1,
        "maximum": 100000
       },
       "parallel": {
        "type": "integer",
-       "description": "Sources asked at the same time. Default 4.",
        "minimum": 1,
        "maximum": 16
       }
@@ -1695,7 +1559,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "onIncomplete": {
      "type": "string",
-     "description": "`Return` (default) gives what came, marked. `Fail` answers RESULT_INCOMPLETE.",
      "enum": [
       "Return",
       "Fail"
@@ -1706,7 +1569,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "conditions": {
    "type": "array",
-   "description": "Accepted, Ready, Suspended, AllFieldsPass, PresetWeakened, SharedServiceAccount, WarningExpiring.",
    "maxItems": 32,
    "x-kubernetes-list-map-keys": [
     "type"
@@ -1758,19 +1620,16 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "count": {
    "type": "integer",
-   "description": "A number of items. Example: `1000`.",
    "minimum": 1,
    "maximum": 1000000000
   },
   "duration": {
    "type": "string",
-   "description": "A length of time: number and unit. Example: `20s`.",
    "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h)$",
    "maxLength": 12
   },
   "headers": {
    "type": "object",
-   "description": "Request headers; names are literal. Those the sidecar makes itself (host, authorization, content-length, connection) are refused. Merged by key with the preset's. Example: `{accept: application/json}`.",
    "maxProperties": 32,
    "additionalProperties": {
     "type": "string",
@@ -1779,26 +1638,22 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "locator": {
    "type": "object",
-   "description": "Where a value is read in an answer. Example: `{body: /metadata/continue}` or `{link: next, query: page}`.",
    "properties": {
     "body": {
      "$ref": "#/$defs/path"
     },
     "header": {
      "type": "string",
-     "description": "Name of a response header. Example: `x-next-page`.",
      "pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
      "maxLength": 127
     },
     "link": {
      "type": "string",
-     "description": "Relation of a Link header (RFC 8288). Example: `next`.",
      "minLength": 1,
      "maxLength": 200
     },
     "where": {
      "type": "object",
-     "description": "Attributes the link must have. Example: `{results: \"true\"}`.",
      "maxProperties": 8,
      "additionalProperties": {
       "type": "string",
@@ -1807,7 +1662,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "query": {
      "type": "string",
-     "description": "One parameter taken out of the link. Example: `after`.",
      "minLength": 1,
      "maxLength": 200
     },
@@ -1854,7 +1708,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "locators": {
    "type": "array",
-   "description": "Places to read the value; the first that is there wins.",
    "minItems": 1,
    "maxItems": 8,
    "items": {
@@ -1863,7 +1716,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "method": {
    "type": "string",
-   "description": "HTTP method. Example: `GET`.",
    "enum": [
     "GET",
     "HEAD",
@@ -1875,32 +1727,27 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "objectName": {
    "type": "string",
-   "description": "Name of an object in this namespace. Example: `github-triage`.",
    "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
    "minLength": 1,
    "maxLength": 63
   },
   "owner": {
    "type": "string",
-   "description": "The team that answers for this object; alerts name it. Example: `triage-team`.",
    "minLength": 1,
    "maxLength": 100
   },
   "partName": {
    "type": "string",
-   "description": "Name used in `$(next.name)`. Example: `after`.",
    "pattern": "^[a-zA-Z][a-zA-Z0-9_]{0,62}$",
    "maxLength": 63
   },
   "path": {
    "type": "string",
-   "description": "JSON Pointer, plus `*` (every element or map value) and `[type=Ready]` (the one element whose member equals); `/` alone is the whole document. Example: `/status/conditions/[type=Ready]/status`.",
    "pattern": "^/",
    "maxLength": 500
   },
   "presence": {
    "type": "string",
-   "description": "Whether the value must be there while the walk goes on. Default `Required`.",
    "enum": [
     "Required",
     "Optional"
@@ -1908,7 +1755,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "query": {
    "type": "object",
-   "description": "Query parameters. An absent optional argument leaves its parameter out; a list repeats it. Merged by key with the preset's. Example: `{state: open, since: \"$(args.since)\"}`.",
    "maxProperties": 64,
    "additionalProperties": {
     "type": "string",
@@ -1917,7 +1763,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "read": {
    "type": "string",
-   "description": "On which pages. Default `EveryPage`.",
    "enum": [
     "EveryPage",
     "FirstPage",
@@ -1926,7 +1771,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "reason": {
    "type": "string",
-   "description": "Why the answer is not all. Example: `SOURCE_UNAVAILABLE`.",
    "enum": [
     "MORE_PAGES_AVAILABLE",
     "RESULT_LIMIT_REACHED",
@@ -1941,7 +1785,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "relation": {
    "type": "string",
-   "description": "How the number relates to the truth. `Scanned` counts what was looked at. Default `Exact`.",
    "enum": [
     "Exact",
     "LowerBound",
@@ -1951,7 +1794,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "request": {
    "type": "object",
-   "description": "Replaces the request from page two on (scroll APIs). Example: `{method: POST, url: \"https://es.example.com/_search/scroll\"}`.",
    "required": [
     "method",
     "url"
@@ -1977,11 +1819,9 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "result": {
    "type": "object",
-   "description": "What comes back. Example: `{items: [/], as: issues, id: [/number], fields: [{name: number}, {name: title}]}`.",
    "properties": {
     "decoder": {
      "type": "string",
-     "description": "How the body is read. Default `JSON`.",
      "enum": [
       "JSON",
       "XML",
@@ -1991,7 +1831,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "contentTypes": {
      "type": "array",
-     "description": "Media types accepted; anything else is REMOTE_PROTOCOL, never an empty list. `none` accepts an answer without the header. Example: `[application/json]`.",
      "maxItems": 16,
      "items": {
       "type": "string",
@@ -2002,16 +1841,13 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "lines": {
      "type": "object",
-     "description": "How `decoder: Lines` makes rows. Example: `{match: \"^(?<time>[^ ]+) (?<message>.*)$\", unmatched: Keep}`.",
      "properties": {
       "match": {
        "type": "string",
-       "description": "RE2 pattern; named groups become members; without it a row is `{line}`.",
        "maxLength": 500
       },
       "unmatched": {
        "type": "string",
-       "description": "A line that does not match is kept as `{line}`, dropped, or an error. Default `Keep`.",
        "enum": [
         "Keep",
         "Drop",
@@ -2023,7 +1859,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "outcomes": {
      "type": "array",
-     "description": "What an answer is, decided before items are read; the first rule that is true wins, an expression that fails does not match. After them: 2xx Ok, 429 RateLimited, 403 and 404 Denied, 408 and 5xx Unavailable, else Rejected. Example: `[{name: quota, when: \"status == 403\", is: RateLimited}]`.",
      "maxItems": 64,
      "x-kubernetes-list-map-keys": [
       "name"
@@ -2044,7 +1879,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
        },
        "is": {
         "type": "string",
-        "description": "What it is. `Pending` polls again, `Empty` is a page without items, `CapReached` is the remote's own end of the walk.",
         "enum": [
          "Ok",
          "Empty",
@@ -2068,7 +1902,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "items": {
      "type": "array",
-     "description": "Paths of the lists of one page, joined. Example: `[/items]`, or `[/]` where the body is the list.",
      "minItems": 1,
      "maxItems": 8,
      "items": {
@@ -2080,7 +1913,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "absentItems": {
      "type": "string",
-     "description": "What an answer without the list means. `Error`: REMOTE_PROTOCOL. `Empty`: no items. Default `Error`.",
      "enum": [
       "Error",
       "Empty"
@@ -2088,13 +1920,11 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "as": {
      "type": "string",
-     "description": "Member of `data` that holds the result. Example: `issues`. Default `items`.",
      "pattern": "^[a-z][a-z0-9_]{0,62}$",
      "maxLength": 63
     },
     "id": {
      "type": "array",
-     "description": "Paths that identify an item; used against duplicates and for evidence. Example: `[/repository/full_name, /path]`.",
      "minItems": 1,
      "maxItems": 4,
      "items": {
@@ -2103,13 +1933,11 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "where": {
      "type": "string",
-     "description": "CEL over `item` (and args): which items are kept; totals and reach count all. Example: `!has(item.pull_request)`.",
      "minLength": 1,
      "maxLength": 4096
     },
     "order": {
      "type": "object",
-     "description": "The order of the rows; checked on them where consistency is `Keyset`. Example: `{by: /number, direction: Ascending, compare: Number}`.",
      "required": [
       "by",
       "direction",
@@ -2121,7 +1949,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "direction": {
        "type": "string",
-       "description": "Direction of the order.",
        "enum": [
         "Ascending",
         "Descending"
@@ -2129,7 +1956,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       },
       "compare": {
        "type": "string",
-       "description": "How two values are compared.",
        "enum": [
         "Text",
         "Number",
@@ -2141,7 +1967,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "fields": {
      "type": "array",
-     "description": "What of an item passes to the agent; nothing else does. Example: `[{name: number}, {name: author, path: /user/login}]`.",
      "minItems": 1,
      "maxItems": 128,
      "x-kubernetes-list-map-keys": [
@@ -2155,7 +1980,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       "properties": {
        "name": {
         "type": "string",
-        "description": "Member of the row. Example: `author`.",
         "minLength": 1,
         "maxLength": 63
        },
@@ -2164,7 +1988,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
        },
        "presence": {
         "type": "string",
-        "description": "`Required` (default): missing raises PARTIAL_FIELD_SET. `Optional`: may be missing. `Restricted`: missing means not permitted.",
         "enum": [
          "Required",
          "Optional",
@@ -2180,7 +2003,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "aggregate": {
      "type": "array",
-     "description": "Values over all kept items instead of the rows; complete means computed over the whole scope. Example: `[{name: open, op: Count}]`.",
      "minItems": 1,
      "maxItems": 16,
      "x-kubernetes-list-map-keys": [
@@ -2195,13 +2017,11 @@ export const actionContractSpecSchema: Record<string, unknown> = {
       "properties": {
        "name": {
         "type": "string",
-        "description": "Member of the result. Example: `open`.",
         "minLength": 1,
         "maxLength": 63
        },
        "op": {
         "type": "string",
-        "description": "What is computed.",
         "enum": [
          "Count",
          "Sum",
@@ -2221,27 +2041,23 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "ruleName": {
    "type": "string",
-   "description": "Name of the rule; it stands in answers and test coverage. Example: `page-too-deep`.",
    "pattern": "^[a-zA-Z0-9]([-_a-zA-Z0-9]*[a-zA-Z0-9])?$",
    "minLength": 1,
    "maxLength": 63
   },
   "summary": {
    "type": "string",
-   "description": "The sentence a person reads on the card and an agent reads in the list of actions. Slots of arguments are allowed. Example: `List open issues of $(args.repository)`.",
    "minLength": 1,
    "maxLength": 500
   },
   "suspended": {
    "type": "object",
-   "description": "Kill switch: while it stands, every call answers SESSION_SUSPENDED. Example: `{because: wrong totals since the upgrade}`.",
    "required": [
     "because"
    ],
    "properties": {
     "because": {
      "type": "string",
-     "description": "Why; people and agents read it.",
      "minLength": 1,
      "maxLength": 500
     }
@@ -2250,7 +2066,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "then": {
    "type": "string",
-   "description": "The way on, where it is not the usual one of the reason. Example: `Restart`.",
    "enum": [
     "None",
     "NextCursor",
@@ -2262,7 +2077,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "timeUnit": {
    "type": "string",
-   "description": "What the value is. Default `RetryAfter` (seconds or a date, RFC 9110).",
    "enum": [
     "RetryAfter",
     "Seconds",
@@ -2275,14 +2089,12 @@ export const actionContractSpecSchema: Record<string, unknown> = {
   },
   "url": {
    "type": "string",
-   "description": "Literal origin, then path segments that are each literal or one slot. No query here. `$(args.path...)` stands for several segments, each checked alone. Example: `https://api.github.com/repos/$(resolve.repository.owner)/issues`.",
    "pattern": "^https?://",
    "minLength": 8,
    "maxLength": 2048
   },
   "warningName": {
    "type": "string",
-   "description": "A warning of spec.warnings. Example: `index-lag`.",
    "minLength": 1,
    "maxLength": 63
   }

@@ -156,7 +156,7 @@ export interface ActionContract {
     credentials: ObjectName[];
     suspended?: Suspended;
     /**
-     * Closed JSON Schema of what the agent may pass. Small dialect: type, properties, required, additionalProperties: false (on every object), enum, const, pattern (anchored), format, minLength, maxLength, minimum, maximum, items, minItems, maxItems, uniqueItems, description, title, examples, and `x-postern-text: {render: plain | markdown | jiraWiki, mentions: refuse | escape, lines: 5}` for free text. Example: `{type: object, additionalProperties: false, required: [repository], properties: {repository: {type: string, enum: [storefront, billing]}}}`.
+     * Closed JSON Schema of what the agent may pass. Small dialect: type, description, enum; objects: properties, required, additionalProperties: false (always); text: pattern (anchored, RE2), format, minLength, maxLength, x-postern-max-bytes; numbers: minimum, maximum; lists: items, minItems, maxItems, uniqueItems; and for free text `x-postern-text: {render: plain | markdown | jiraWiki, mentions: refuse | escape, lines: 5}`. Example: `{type: object, additionalProperties: false, required: [repository], properties: {repository: {type: string, enum: [storefront, billing]}}}`.
      */
     arguments: {};
     /**

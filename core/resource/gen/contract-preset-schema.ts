@@ -1,8 +1,7 @@
 // Generated from crds/ by `npm run generate`. Do not edit.
-/** Strict JSON Schema of `spec` of ContractPreset. */
+/** Strict JSON Schema of `spec` of ContractPreset, without descriptions. */
 export const contractPresetSpecSchema: Record<string, unknown> = {
  "type": "object",
- "description": "The manners of one service, written once: headers, outcomes, pager, signals. Immutable; the version is in the name.",
  "additionalProperties": false,
  "properties": {
   "base": {
@@ -10,7 +9,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "http": {
    "type": "object",
-   "description": "Merged under the contract: headers and query by key, the body whole.",
    "additionalProperties": false,
    "properties": {
     "headers": {
@@ -34,14 +32,12 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
  "$defs": {
   "allFields": {
    "type": "object",
-   "description": "Every field of the remote passes. Shown in status. Example: `{because: a public catalogue without personal data}`.",
    "required": [
     "because"
    ],
    "properties": {
     "because": {
      "type": "string",
-     "description": "Why nothing needs to be kept back.",
      "minLength": 1,
      "maxLength": 500
     }
@@ -50,26 +46,20 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "argumentName": {
    "type": "string",
-   "description": "Name of an argument. Example: `inactive_since`.",
    "minLength": 1,
    "maxLength": 63
   },
   "because": {
    "type": "string",
-   "description": "The owner's reason, in a sentence. Example: `id is immutable and the cursor is exclusive`.",
    "minLength": 1,
    "maxLength": 500
   },
   "body": {
    "type": "object",
-   "description": "Request body, in exactly one form. Example: `{json: {ref: main, inputs: {version: \"$(args.version)\"}}}`.",
    "properties": {
-    "json": {
-     "description": "Any JSON; a string that is one slot keeps the JSON type of its value, and an absent optional argument leaves its member out. Example: `{replicas: \"$(args.replicas)\"}`."
-    },
+    "json": {},
     "form": {
      "type": "object",
-     "description": "Fields of application/x-www-form-urlencoded. Example: `{amount: \"$(args.amount)\"}`.",
      "maxProperties": 64,
      "additionalProperties": {
       "type": "string",
@@ -78,12 +68,10 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "text": {
      "type": "string",
-     "description": "Text from constants and inert slots only, never free words. Example: `$(constants.query)`.",
      "maxLength": 65536
     },
     "contentType": {
      "type": "string",
-     "description": "Media type sent; by default the one of the form. Example: `application/json-patch+json`.",
      "maxLength": 200
     }
    },
@@ -119,18 +107,15 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
    ]
   },
   "callArguments": {
-   "type": "object",
-   "description": "Arguments of the read, with slots. Example: `{project_id: \"$(each)\"}`."
+   "type": "object"
   },
   "cel": {
    "type": "string",
-   "description": "CEL over status, headers, body, exit, stderr, args, sent, page, now. Example: `status == 410`.",
    "minLength": 1,
    "maxLength": 4096
   },
   "close": {
    "type": "object",
-   "description": "A request sent after the walk, best effort; skipped while a cursor is handed out. Example: `{method: DELETE, url: \"https://es.example.com/_pit\", body: {json: {id: \"$(next.pit)\"}}}`.",
    "required": [
     "method",
     "url"
@@ -156,15 +141,12 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "completeness": {
    "type": "object",
-   "description": "How the remote says that this is not all. Example: `{preset: github-rest-v1, limits: {pages: 10}, scope: {...}}`.",
    "properties": {
     "paging": {
      "type": "object",
-     "description": "How the next page is asked for. A list says one of next, follow, counter or `mode: SingleResponse`. Example: `{next: [{name: page, from: [{link: next, query: page}]}], end: {nextIs: [Absent]}}`.",
      "properties": {
       "mode": {
        "type": "string",
-       "description": "`SingleResponse`: this source has no second page. Default `Walk`.",
        "enum": [
         "Walk",
         "SingleResponse"
@@ -172,7 +154,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "next": {
        "type": "array",
-       "description": "Values taken from a page and sent back through `$(next.name)`. Example: `[{name: continue, from: [{body: /metadata/continue}]}]`.",
        "minItems": 1,
        "maxItems": 8,
        "x-kubernetes-list-map-keys": [
@@ -193,7 +174,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
          },
          "initial": {
           "type": "string",
-          "description": "Value for the first page. Example: `$(open.pit)`.",
           "maxLength": 2048
          },
          "presence": {
@@ -205,7 +185,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "follow": {
        "type": "object",
-       "description": "Follow a whole URL: same origin, own path or one of `paths`, other query values unchanged. Prefer next with `{link: next, query: after}`. Example: `{from: [{body: \"/@odata.nextLink\"}], vary: [\"$skiptoken\"]}`.",
        "required": [
         "from",
         "vary"
@@ -216,7 +195,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
         },
         "paths": {
          "type": "array",
-         "description": "Other literal paths the URL may have. Example: `[/v2/items]`.",
          "maxItems": 8,
          "items": {
           "type": "string",
@@ -226,7 +204,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
         },
         "vary": {
          "type": "array",
-         "description": "Query parameters that may differ. Example: `[after]`.",
          "minItems": 1,
          "maxItems": 16,
          "items": {
@@ -240,7 +217,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "counter": {
        "type": "object",
-       "description": "A number we count up ourselves, as `$(next.name)`. Example: `{name: offset, unit: Item, start: 0, stride: Returned}`.",
        "required": [
         "name",
         "unit"
@@ -251,7 +227,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
         },
         "unit": {
          "type": "string",
-         "description": "An offset of items or a page number.",
          "enum": [
           "Item",
           "Page"
@@ -259,13 +234,11 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
         },
         "start": {
          "type": "integer",
-         "description": "Number of the first item or page. Default 0.",
          "minimum": 0,
          "maximum": 1000000
         },
         "stride": {
          "type": "string",
-         "description": "By how much an Item counter grows: items that came, the page size asked for, or a number the answer echoes. Default `Returned`.",
          "enum": [
           "Returned",
           "Requested",
@@ -280,11 +253,9 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "end": {
        "type": "object",
-       "description": "What ends a walk; nothing else does. All but pageIs are two-sided: if two disagree, the answer is COMPLETENESS_UNPROVEN. Example: `{nextIs: [Absent, EmptyString]}`.",
        "properties": {
         "nextIs": {
          "type": "array",
-         "description": "Forms of a next value that mean the end. Example: `[Absent]`.",
          "minItems": 1,
          "maxItems": 6,
          "items": {
@@ -302,7 +273,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
         },
         "flag": {
          "type": "object",
-         "description": "A value that says the end, compared as text. Example: `{from: {body: /has_more}, equals: \"false\"}`.",
          "required": [
           "from",
           "equals"
@@ -313,7 +283,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
           },
           "equals": {
            "type": "string",
-           "description": "Its text at the end. Example: `\"false\"`.",
            "maxLength": 200
           },
           "presence": {
@@ -324,7 +293,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
         },
         "lastPage": {
          "type": "object",
-         "description": "The number of pages, or the list of them. Example: `{from: {body: /total_pages}, as: Number}`.",
          "required": [
           "from",
           "as"
@@ -335,7 +303,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
           },
           "as": {
            "type": "string",
-           "description": "A number or the length of a list.",
            "enum": [
             "Number",
             "Length"
@@ -346,7 +313,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
         },
         "marker": {
          "type": "object",
-         "description": "A last record that says all came. Example: `{from: {body: /summary}}`.",
          "required": [
           "from"
          ],
@@ -359,13 +325,11 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
         },
         "total": {
          "type": "string",
-         "description": "A rule of totals; the walk ends when so many came. Example: `total`.",
          "minLength": 1,
          "maxLength": 63
         },
         "pageIs": {
          "type": "array",
-         "description": "Pages that end the walk: an empty one, or one shorter than asked for. One-sided. Example: `[Empty]`.",
          "minItems": 1,
          "maxItems": 2,
          "items": {
@@ -382,7 +346,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "remainder": {
        "type": "string",
-       "description": "`Leftovers`: the next value is what a batch left undone, and stopping there is a rate limit. Default `Pages`.",
        "enum": [
         "Pages",
         "Leftovers"
@@ -393,14 +356,12 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "consistency": {
      "type": "object",
-     "description": "Why several pages belong together. `SnapshotKey`: equal keys on every page. `SnapshotHandle`: read under the handle of http.open. `Keyset`: rows sorted by result.order, checked. `Declared`: the owner answers for it, and the answer says so. `SinglePage` (default): more than one page is COMPLETENESS_UNPROVEN. Example: `{mode: SnapshotKey, equal: [{body: /metadata/resourceVersion}]}`.",
      "required": [
       "mode"
      ],
      "properties": {
       "mode": {
        "type": "string",
-       "description": "The basis.",
        "enum": [
         "SinglePage",
         "SnapshotKey",
@@ -423,7 +384,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "required": {
      "type": "array",
-     "description": "Values without which an answer proves nothing. Example: `[{name: total, anyOf: [{body: /total_count}]}]`.",
      "maxItems": 32,
      "x-kubernetes-list-map-keys": [
       "name"
@@ -453,7 +413,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "signals": {
      "type": "array",
-     "description": "The answer is usable but not all; once seen, it stays for the walk. Example: `[{name: timed-out, when: \"body.timed_out\", reason: TIME_BUDGET_EXCEEDED}]`.",
      "maxItems": 64,
      "x-kubernetes-list-map-keys": [
       "name"
@@ -478,13 +437,11 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
        },
        "sources": {
         "type": "string",
-        "description": "CEL that gives the names of the sources concerned. Example: `body.failed_regions`.",
         "minLength": 1,
         "maxLength": 4096
        },
        "table": {
         "type": "object",
-        "description": "Codes of the remote, each with its meaning. Example: `{values: \"body.warnings.map(w, w.code)\", entries: [...], otherwise: COMPLETENESS_UNPROVEN}`.",
         "required": [
          "values",
          "entries",
@@ -493,26 +450,22 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
         "properties": {
          "values": {
           "type": "string",
-          "description": "CEL that gives a list of texts. Example: `body.warnings`.",
           "minLength": 1,
           "maxLength": 4096
          },
          "entries": {
           "type": "array",
-          "description": "What each text means; the first that fits wins.",
           "maxItems": 128,
           "items": {
            "type": "object",
            "properties": {
             "match": {
              "type": "string",
-             "description": "The whole text. Example: `partial`.",
              "minLength": 1,
              "maxLength": 500
             },
             "prefix": {
              "type": "string",
-             "description": "How the text begins. Example: `PromQL info`.",
              "minLength": 1,
              "maxLength": 500
             },
@@ -524,7 +477,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
             },
             "ignore": {
              "type": "string",
-             "description": "Why the text says nothing about this result. Example: `advice on query style`.",
              "minLength": 1,
              "maxLength": 500
             }
@@ -617,7 +569,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "notices": {
      "type": "array",
-     "description": "All of it, but to be read with care. Without `when` it is always raised. Example: `[{name: index-lag, warning: index-lag}]`.",
      "maxItems": 64,
      "x-kubernetes-list-map-keys": [
       "name"
@@ -640,7 +591,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
        },
        "fields": {
         "type": "array",
-        "description": "Fields of the result it concerns. Example: `[replies]`.",
         "maxItems": 32,
         "items": {
          "type": "string",
@@ -654,7 +604,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "totals": {
      "type": "array",
-     "description": "What the remote says there is, compared with what came. Example: `[{name: total, from: {body: /total_count}, relation: Exact}]`.",
      "maxItems": 16,
      "x-kubernetes-list-map-keys": [
       "name"
@@ -680,7 +629,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
        },
        "relations": {
         "type": "object",
-        "description": "What the text at relationFrom means. Example: `{eq: Exact, gte: LowerBound}`.",
         "maxProperties": 16,
         "additionalProperties": {
          "$ref": "#/$defs/relation"
@@ -688,7 +636,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
        },
        "counts": {
         "type": "string",
-        "description": "What it counts: kept items, or all that came. Default `RawItems`.",
         "enum": [
          "Items",
          "RawItems"
@@ -699,7 +646,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
        },
        "constant": {
         "type": "string",
-        "description": "Whether the number must stay the same during the walk; a moving one is SNAPSHOT_CHANGED. Default `Ignored`.",
         "enum": [
          "Required",
          "Ignored"
@@ -723,7 +669,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "reach": {
      "type": "object",
-     "description": "What the remote can ever give; the walk stops before asking beyond it. Example: `{total: 1000, pageSize: 100, narrowBy: [text]}`.",
      "properties": {
       "total": {
        "$ref": "#/$defs/count"
@@ -739,7 +684,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "fullPage": {
        "type": "string",
-       "description": "`Limit`: a full page may hide more, so it counts as a limit reached (Loki, Tempo); `Ignore` (default): the remote states its end.",
        "enum": [
         "Limit",
         "Ignore"
@@ -747,20 +691,17 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "probe": {
        "type": "object",
-       "description": "Ask for more than is kept, to see whether there is more. Example: `{extra: 1, drop: First}`.",
        "required": [
         "extra"
        ],
        "properties": {
         "extra": {
          "type": "integer",
-         "description": "Items asked for beyond the limit.",
          "minimum": 1,
          "maximum": 1000
         },
         "drop": {
          "type": "string",
-         "description": "Which end is dropped. Default `Last`.",
          "enum": [
           "First",
           "Last"
@@ -771,7 +712,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "narrowBy": {
        "type": "array",
-       "description": "Arguments that make the question smaller. Example: `[since, until]`.",
        "maxItems": 16,
        "items": {
         "type": "string",
@@ -784,14 +724,12 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "cursor": {
      "type": "object",
-     "description": "Life of a cursor of the remote. Example: `{ttl: 5m, onExpiry: Fail}`.",
      "properties": {
       "ttl": {
        "$ref": "#/$defs/duration"
       },
       "onExpiry": {
        "type": "string",
-       "description": "`Fail` (default) answers CURSOR_EXPIRED. `ContinueInconsistent` goes on and ends as SNAPSHOT_CHANGED.",
        "enum": [
         "Fail",
         "ContinueInconsistent"
@@ -802,7 +740,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "afterMutation": {
        "type": "string",
-       "description": "Whether a write of this session voids the cursor. Default `Keep`.",
        "enum": [
         "Keep",
         "Invalidate"
@@ -813,14 +750,12 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "job": {
      "type": "object",
-     "description": "Polls the main request while its outcome is Pending. Example: `{interval: 1s, rowsWhilePending: Return}`.",
      "properties": {
       "interval": {
        "$ref": "#/$defs/duration"
       },
       "rowsWhilePending": {
        "type": "string",
-       "description": "What is done with rows of an unfinished job. Default `Discard`.",
        "enum": [
         "Return",
         "Discard"
@@ -831,11 +766,9 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "rateLimit": {
      "type": "object",
-     "description": "How long to wait when told to. Example: `{waits: [{from: {header: retry-after}, unit: RetryAfter}, {fixed: 60s}], ceiling: 1h}`.",
      "properties": {
       "wait": {
        "type": "string",
-       "description": "`WithinBudget`: the sidecar waits itself if the call's time allows. Default `Never`.",
        "enum": [
         "Never",
         "WithinBudget"
@@ -843,7 +776,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "waits": {
        "type": "array",
-       "description": "The first that is present wins.",
        "maxItems": 8,
        "items": {
         "type": "object",
@@ -904,7 +836,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "freshness": {
      "type": "array",
-     "description": "The age of the data; older than maxAge raises the warning. Example: `[{name: cache, from: {header: age}, unit: Seconds, maxAge: 60s, warning: cached}]`.",
      "maxItems": 8,
      "x-kubernetes-list-map-keys": [
       "name"
@@ -940,23 +871,19 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "scope": {
      "type": "object",
-     "description": "What `all` means. Example: `{resource: open issues, visibility: issues the triage app may read, absence: Provable}`.",
      "properties": {
       "resource": {
        "type": "string",
-       "description": "What is listed; slots of arguments are allowed. Example: `open issues of $(args.repository)`.",
        "minLength": 1,
        "maxLength": 500
       },
       "visibility": {
        "type": "string",
-       "description": "What the credential can see at all. Example: `repositories the triage app may read`.",
        "minLength": 1,
        "maxLength": 500
       },
       "exclusions": {
        "type": "array",
-       "description": "What is never in the answer. Example: `[pull requests]`.",
        "maxItems": 32,
        "items": {
         "type": "string",
@@ -966,7 +893,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "absence": {
        "type": "string",
-       "description": "Whether `not in a complete answer` proves `does not exist`. Default `Never`.",
        "enum": [
         "Provable",
         "Never"
@@ -974,7 +900,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "floor": {
        "type": "integer",
-       "description": "Fewer items than this prove nothing and give COMPLETENESS_UNPROVEN.",
        "minimum": 0,
        "maximum": 1000000000
       }
@@ -983,20 +908,17 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "sources": {
      "type": "object",
-     "description": "Fan-out: the same request to several places, each with its own walk and state. Example: `{list: [{name: eu, values: {namespace: shop-eu}}]}`.",
      "required": [
       "list"
      ],
      "properties": {
       "select": {
        "type": "string",
-       "description": "One slot of a list argument that chooses sources; absent means all. Example: `$(args.namespaces)`.",
        "pattern": "^\\$\\(args\\.",
        "maxLength": 200
       },
       "list": {
        "type": "array",
-       "description": "The sources.",
        "minItems": 1,
        "maxItems": 64,
        "x-kubernetes-list-map-keys": [
@@ -1012,15 +934,13 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
           "$ref": "#/$defs/ruleName"
          },
          "values": {
-          "type": "object",
-          "description": "Values used as `$(source.name)`. Example: `{namespace: checkout-prod}`."
+          "type": "object"
          },
          "credential": {
           "$ref": "#/$defs/objectName"
          },
          "origin": {
           "type": "string",
-          "description": "Literal origin that replaces the one of http.url. Example: `https://eu.example.com`.",
           "pattern": "^https?://[^/]+$",
           "maxLength": 300
          }
@@ -1033,23 +953,19 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "limits": {
      "type": "object",
-     "description": "The sidecar's own limits of one call, named in the answer when met. Example: `{pages: 10, items: 500, bytes: 8Mi, time: 20s, pageSize: 100}`.",
      "properties": {
       "pages": {
        "type": "integer",
-       "description": "Answers read. Default 10.",
        "minimum": 1,
        "maximum": 10000
       },
       "items": {
        "type": "integer",
-       "description": "Rows returned. Default 1000.",
        "minimum": 1,
        "maximum": 1000000
       },
       "bytes": {
        "type": "string",
-       "description": "Decoded bytes read. Default `8Mi`.",
        "pattern": "^[1-9][0-9]{0,11}(Ki|Mi|Gi)?$",
        "maxLength": 14
       },
@@ -1058,13 +974,11 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "pageSize": {
        "type": "integer",
-       "description": "Items asked for per page, as `$(limits.pageSize)`.",
        "minimum": 1,
        "maximum": 100000
       },
       "parallel": {
        "type": "integer",
-       "description": "Sources asked at the same time. Default 4.",
        "minimum": 1,
        "maximum": 16
       }
@@ -1073,7 +987,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "onIncomplete": {
      "type": "string",
-     "description": "`Return` (default) gives what came, marked. `Fail` answers RESULT_INCOMPLETE.",
      "enum": [
       "Return",
       "Fail"
@@ -1084,7 +997,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "conditions": {
    "type": "array",
-   "description": "Accepted, Ready, Suspended, AllFieldsPass, PresetWeakened, SharedServiceAccount, WarningExpiring.",
    "maxItems": 32,
    "x-kubernetes-list-map-keys": [
     "type"
@@ -1136,19 +1048,16 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "count": {
    "type": "integer",
-   "description": "A number of items. Example: `1000`.",
    "minimum": 1,
    "maximum": 1000000000
   },
   "duration": {
    "type": "string",
-   "description": "A length of time: number and unit. Example: `20s`.",
    "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h)$",
    "maxLength": 12
   },
   "headers": {
    "type": "object",
-   "description": "Request headers; names are literal. Those the sidecar makes itself (host, authorization, content-length, connection) are refused. Merged by key with the preset's. Example: `{accept: application/json}`.",
    "maxProperties": 32,
    "additionalProperties": {
     "type": "string",
@@ -1157,26 +1066,22 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "locator": {
    "type": "object",
-   "description": "Where a value is read in an answer. Example: `{body: /metadata/continue}` or `{link: next, query: page}`.",
    "properties": {
     "body": {
      "$ref": "#/$defs/path"
     },
     "header": {
      "type": "string",
-     "description": "Name of a response header. Example: `x-next-page`.",
      "pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
      "maxLength": 127
     },
     "link": {
      "type": "string",
-     "description": "Relation of a Link header (RFC 8288). Example: `next`.",
      "minLength": 1,
      "maxLength": 200
     },
     "where": {
      "type": "object",
-     "description": "Attributes the link must have. Example: `{results: \"true\"}`.",
      "maxProperties": 8,
      "additionalProperties": {
       "type": "string",
@@ -1185,7 +1090,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "query": {
      "type": "string",
-     "description": "One parameter taken out of the link. Example: `after`.",
      "minLength": 1,
      "maxLength": 200
     },
@@ -1232,7 +1136,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "locators": {
    "type": "array",
-   "description": "Places to read the value; the first that is there wins.",
    "minItems": 1,
    "maxItems": 8,
    "items": {
@@ -1241,7 +1144,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "method": {
    "type": "string",
-   "description": "HTTP method. Example: `GET`.",
    "enum": [
     "GET",
     "HEAD",
@@ -1253,32 +1155,27 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "objectName": {
    "type": "string",
-   "description": "Name of an object in this namespace. Example: `github-triage`.",
    "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
    "minLength": 1,
    "maxLength": 63
   },
   "owner": {
    "type": "string",
-   "description": "The team that answers for this object; alerts name it. Example: `triage-team`.",
    "minLength": 1,
    "maxLength": 100
   },
   "partName": {
    "type": "string",
-   "description": "Name used in `$(next.name)`. Example: `after`.",
    "pattern": "^[a-zA-Z][a-zA-Z0-9_]{0,62}$",
    "maxLength": 63
   },
   "path": {
    "type": "string",
-   "description": "JSON Pointer, plus `*` (every element or map value) and `[type=Ready]` (the one element whose member equals); `/` alone is the whole document. Example: `/status/conditions/[type=Ready]/status`.",
    "pattern": "^/",
    "maxLength": 500
   },
   "presence": {
    "type": "string",
-   "description": "Whether the value must be there while the walk goes on. Default `Required`.",
    "enum": [
     "Required",
     "Optional"
@@ -1286,7 +1183,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "query": {
    "type": "object",
-   "description": "Query parameters. An absent optional argument leaves its parameter out; a list repeats it. Merged by key with the preset's. Example: `{state: open, since: \"$(args.since)\"}`.",
    "maxProperties": 64,
    "additionalProperties": {
     "type": "string",
@@ -1295,7 +1191,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "read": {
    "type": "string",
-   "description": "On which pages. Default `EveryPage`.",
    "enum": [
     "EveryPage",
     "FirstPage",
@@ -1304,7 +1199,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "reason": {
    "type": "string",
-   "description": "Why the answer is not all. Example: `SOURCE_UNAVAILABLE`.",
    "enum": [
     "MORE_PAGES_AVAILABLE",
     "RESULT_LIMIT_REACHED",
@@ -1319,7 +1213,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "relation": {
    "type": "string",
-   "description": "How the number relates to the truth. `Scanned` counts what was looked at. Default `Exact`.",
    "enum": [
     "Exact",
     "LowerBound",
@@ -1329,7 +1222,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "request": {
    "type": "object",
-   "description": "Replaces the request from page two on (scroll APIs). Example: `{method: POST, url: \"https://es.example.com/_search/scroll\"}`.",
    "required": [
     "method",
     "url"
@@ -1355,11 +1247,9 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "result": {
    "type": "object",
-   "description": "What comes back. Example: `{items: [/], as: issues, id: [/number], fields: [{name: number}, {name: title}]}`.",
    "properties": {
     "decoder": {
      "type": "string",
-     "description": "How the body is read. Default `JSON`.",
      "enum": [
       "JSON",
       "XML",
@@ -1369,7 +1259,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "contentTypes": {
      "type": "array",
-     "description": "Media types accepted; anything else is REMOTE_PROTOCOL, never an empty list. `none` accepts an answer without the header. Example: `[application/json]`.",
      "maxItems": 16,
      "items": {
       "type": "string",
@@ -1380,16 +1269,13 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "lines": {
      "type": "object",
-     "description": "How `decoder: Lines` makes rows. Example: `{match: \"^(?<time>[^ ]+) (?<message>.*)$\", unmatched: Keep}`.",
      "properties": {
       "match": {
        "type": "string",
-       "description": "RE2 pattern; named groups become members; without it a row is `{line}`.",
        "maxLength": 500
       },
       "unmatched": {
        "type": "string",
-       "description": "A line that does not match is kept as `{line}`, dropped, or an error. Default `Keep`.",
        "enum": [
         "Keep",
         "Drop",
@@ -1401,7 +1287,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "outcomes": {
      "type": "array",
-     "description": "What an answer is, decided before items are read; the first rule that is true wins, an expression that fails does not match. After them: 2xx Ok, 429 RateLimited, 403 and 404 Denied, 408 and 5xx Unavailable, else Rejected. Example: `[{name: quota, when: \"status == 403\", is: RateLimited}]`.",
      "maxItems": 64,
      "x-kubernetes-list-map-keys": [
       "name"
@@ -1422,7 +1307,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
        },
        "is": {
         "type": "string",
-        "description": "What it is. `Pending` polls again, `Empty` is a page without items, `CapReached` is the remote's own end of the walk.",
         "enum": [
          "Ok",
          "Empty",
@@ -1446,7 +1330,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "items": {
      "type": "array",
-     "description": "Paths of the lists of one page, joined. Example: `[/items]`, or `[/]` where the body is the list.",
      "minItems": 1,
      "maxItems": 8,
      "items": {
@@ -1458,7 +1341,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "absentItems": {
      "type": "string",
-     "description": "What an answer without the list means. `Error`: REMOTE_PROTOCOL. `Empty`: no items. Default `Error`.",
      "enum": [
       "Error",
       "Empty"
@@ -1466,13 +1348,11 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "as": {
      "type": "string",
-     "description": "Member of `data` that holds the result. Example: `issues`. Default `items`.",
      "pattern": "^[a-z][a-z0-9_]{0,62}$",
      "maxLength": 63
     },
     "id": {
      "type": "array",
-     "description": "Paths that identify an item; used against duplicates and for evidence. Example: `[/repository/full_name, /path]`.",
      "minItems": 1,
      "maxItems": 4,
      "items": {
@@ -1481,13 +1361,11 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "where": {
      "type": "string",
-     "description": "CEL over `item` (and args): which items are kept; totals and reach count all. Example: `!has(item.pull_request)`.",
      "minLength": 1,
      "maxLength": 4096
     },
     "order": {
      "type": "object",
-     "description": "The order of the rows; checked on them where consistency is `Keyset`. Example: `{by: /number, direction: Ascending, compare: Number}`.",
      "required": [
       "by",
       "direction",
@@ -1499,7 +1377,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "direction": {
        "type": "string",
-       "description": "Direction of the order.",
        "enum": [
         "Ascending",
         "Descending"
@@ -1507,7 +1384,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       },
       "compare": {
        "type": "string",
-       "description": "How two values are compared.",
        "enum": [
         "Text",
         "Number",
@@ -1519,7 +1395,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "fields": {
      "type": "array",
-     "description": "What of an item passes to the agent; nothing else does. Example: `[{name: number}, {name: author, path: /user/login}]`.",
      "minItems": 1,
      "maxItems": 128,
      "x-kubernetes-list-map-keys": [
@@ -1533,7 +1408,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       "properties": {
        "name": {
         "type": "string",
-        "description": "Member of the row. Example: `author`.",
         "minLength": 1,
         "maxLength": 63
        },
@@ -1542,7 +1416,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
        },
        "presence": {
         "type": "string",
-        "description": "`Required` (default): missing raises PARTIAL_FIELD_SET. `Optional`: may be missing. `Restricted`: missing means not permitted.",
         "enum": [
          "Required",
          "Optional",
@@ -1558,7 +1431,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "aggregate": {
      "type": "array",
-     "description": "Values over all kept items instead of the rows; complete means computed over the whole scope. Example: `[{name: open, op: Count}]`.",
      "minItems": 1,
      "maxItems": 16,
      "x-kubernetes-list-map-keys": [
@@ -1573,13 +1445,11 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
       "properties": {
        "name": {
         "type": "string",
-        "description": "Member of the result. Example: `open`.",
         "minLength": 1,
         "maxLength": 63
        },
        "op": {
         "type": "string",
-        "description": "What is computed.",
         "enum": [
          "Count",
          "Sum",
@@ -1599,27 +1469,23 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "ruleName": {
    "type": "string",
-   "description": "Name of the rule; it stands in answers and test coverage. Example: `page-too-deep`.",
    "pattern": "^[a-zA-Z0-9]([-_a-zA-Z0-9]*[a-zA-Z0-9])?$",
    "minLength": 1,
    "maxLength": 63
   },
   "summary": {
    "type": "string",
-   "description": "The sentence a person reads on the card and an agent reads in the list of actions. Slots of arguments are allowed. Example: `List open issues of $(args.repository)`.",
    "minLength": 1,
    "maxLength": 500
   },
   "suspended": {
    "type": "object",
-   "description": "Kill switch: while it stands, every call answers SESSION_SUSPENDED. Example: `{because: wrong totals since the upgrade}`.",
    "required": [
     "because"
    ],
    "properties": {
     "because": {
      "type": "string",
-     "description": "Why; people and agents read it.",
      "minLength": 1,
      "maxLength": 500
     }
@@ -1628,7 +1494,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "then": {
    "type": "string",
-   "description": "The way on, where it is not the usual one of the reason. Example: `Restart`.",
    "enum": [
     "None",
     "NextCursor",
@@ -1640,7 +1505,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "timeUnit": {
    "type": "string",
-   "description": "What the value is. Default `RetryAfter` (seconds or a date, RFC 9110).",
    "enum": [
     "RetryAfter",
     "Seconds",
@@ -1653,14 +1517,12 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
   },
   "url": {
    "type": "string",
-   "description": "Literal origin, then path segments that are each literal or one slot. No query here. `$(args.path...)` stands for several segments, each checked alone. Example: `https://api.github.com/repos/$(resolve.repository.owner)/issues`.",
    "pattern": "^https?://",
    "minLength": 8,
    "maxLength": 2048
   },
   "warningName": {
    "type": "string",
-   "description": "A warning of spec.warnings. Example: `index-lag`.",
    "minLength": 1,
    "maxLength": 63
   }

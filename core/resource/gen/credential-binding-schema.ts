@@ -1,8 +1,7 @@
 // Generated from crds/ by `npm run generate`. Do not edit.
-/** Strict JSON Schema of `spec` of CredentialBinding. */
+/** Strict JSON Schema of `spec` of CredentialBinding, without descriptions. */
 export const credentialBindingSpecSchema: Record<string, unknown> = {
  "type": "object",
- "description": "Whose credential it is, where it may go, how it is attached.",
  "required": [
   "owner",
   "secret",
@@ -13,20 +12,17 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
  "properties": {
   "owner": {
    "type": "string",
-   "description": "The team that owns the credential. Example: `developer-platform`.",
    "minLength": 1,
    "maxLength": 100
   },
   "suspended": {
    "type": "object",
-   "description": "Kill switch: while it stands, no contract can use this credential. Example: `{because: leaked on 3 May}`.",
    "required": [
     "because"
    ],
    "properties": {
     "because": {
      "type": "string",
-     "description": "Why; people and agents read it.",
      "minLength": 1,
      "maxLength": 500
     }
@@ -35,20 +31,17 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
   },
   "secret": {
    "type": "object",
-   "description": "The Secret of this namespace. Example: `{name: postern-github-triage-app}`.",
    "required": [
     "name"
    ],
    "properties": {
     "name": {
      "type": "string",
-     "description": "Its name begins with `postern-`: the name is the owner's consent. Example: `postern-github-triage-app`.",
      "pattern": "^postern-[a-z0-9]([-a-z0-9.]*[a-z0-9])?$",
      "maxLength": 253
     },
     "revision": {
      "type": "string",
-     "description": "Change it to announce a new value; pods read it at once. Example: `2027-05-03`.",
      "minLength": 1,
      "maxLength": 63
     }
@@ -57,7 +50,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
   },
   "contracts": {
    "type": "array",
-   "description": "The contracts that may use this binding; empty means it is only a hop for others. Example: `[list-open-issues, search-code]`.",
    "maxItems": 100,
    "items": {
     "type": "string",
@@ -69,7 +61,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
   },
   "destinations": {
    "type": "array",
-   "description": "Where the credential may go, and nowhere else. Example: `[{origin: https://api.github.com, methods: [GET], pathPrefixes: [/repos/acme/]}]`.",
    "minItems": 1,
    "maxItems": 32,
    "x-kubernetes-list-map-keys": [
@@ -83,13 +74,11 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
     "properties": {
      "origin": {
       "type": "string",
-      "description": "Literal and canonical: `https://host[:port]`, `ssh://host:port`, or `http://ADDRESS:port` with a literal address. Example: `https://api.github.com`.",
       "pattern": "^(https|ssh|http)://(\\[[0-9a-f:]+\\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[1-9][0-9]{0,4})?$",
       "maxLength": 300
      },
      "transport": {
       "type": "string",
-      "description": "`Plaintext` sends the credential readable by everyone on the way; shown as a condition. Default `TLS`.",
       "enum": [
        "TLS",
        "Plaintext"
@@ -97,7 +86,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
      },
      "methods": {
       "type": "array",
-      "description": "Narrows the methods of contracts. Default: all. Example: `[GET]`.",
       "minItems": 1,
       "maxItems": 6,
       "items": {
@@ -115,7 +103,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
      },
      "pathPrefixes": {
       "type": "array",
-      "description": "Narrows the paths, by whole segments; a trailing `*` matches inside the last one. Default: all. Example: `[/repos/acme/]`.",
       "minItems": 1,
       "maxItems": 32,
       "items": {
@@ -126,7 +113,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
      },
      "addresses": {
       "type": "array",
-      "description": "Address ranges the name may resolve to; private ranges must be named. Default: public addresses only. Example: `[10.20.0.0/16]`.",
       "minItems": 1,
       "maxItems": 32,
       "items": {
@@ -137,7 +123,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
      },
      "ca": {
       "type": "object",
-      "description": "Trust this certificate authority instead of the system's. Example: `{key: ca.crt}`.",
       "required": [
        "key"
       ],
@@ -150,7 +135,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
      },
      "hostKeys": {
       "type": "array",
-      "description": "Fingerprints of the SSH host. Example: `[\"SHA256:AAAA...\"]`.",
       "minItems": 1,
       "maxItems": 8,
       "items": {
@@ -161,14 +145,12 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
      },
      "via": {
       "type": "string",
-      "description": "A binding that is the hop before this one; whoever writes this needs `use` on it. Example: `bastion`.",
       "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
       "minLength": 1,
       "maxLength": 63
      },
      "signing": {
       "type": "object",
-      "description": "For awsSigV4: what the signature is for. Example: `{service: s3, region: eu-central-1}`.",
       "required": [
        "service",
        "region"
@@ -176,14 +158,12 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
       "properties": {
        "service": {
         "type": "string",
-        "description": "Signing name of the service. Example: `dynamodb`.",
         "pattern": "^[a-z0-9-]+$",
         "minLength": 1,
         "maxLength": 63
        },
        "region": {
         "type": "string",
-        "description": "Region. Example: `eu-central-1`.",
         "pattern": "^[a-z0-9-]+$",
         "minLength": 1,
         "maxLength": 63
@@ -197,11 +177,9 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
   },
   "use": {
    "type": "object",
-   "description": "How the credential is attached; every field ending in Key names a key of the Secret. Example: `{bearer: {key: token}}`.",
    "properties": {
     "bearer": {
      "type": "object",
-     "description": "`authorization: Bearer ...` (RFC 6750). Example: `{key: token}`.",
      "required": [
       "key"
      ],
@@ -214,7 +192,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
     },
     "header": {
      "type": "object",
-     "description": "Another header. Example: `{name: authorization, prefix: \"ApiKey \", key: api-key}`.",
      "required": [
       "name",
       "key"
@@ -222,14 +199,12 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
      "properties": {
       "name": {
        "type": "string",
-       "description": "Lower-case header name. Example: `private-token`.",
        "pattern": "^[a-z0-9-]+$",
        "minLength": 1,
        "maxLength": 127
       },
       "prefix": {
        "type": "string",
-       "description": "Text before the value. Example: `Token token=`.",
        "maxLength": 63
       },
       "key": {
@@ -240,7 +215,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
     },
     "basic": {
      "type": "object",
-     "description": "User name and password (RFC 7617). Example: `{usernameKey: email, passwordKey: api-token}`.",
      "required": [
       "usernameKey",
       "passwordKey"
@@ -257,7 +231,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
     },
     "oauth2ClientCredentials": {
      "type": "object",
-     "description": "A token from a token endpoint (RFC 6749, 4.4). Example: `{tokenUrl: \"https://login.example.com/token\", clientIdKey: id, clientSecretKey: secret, scopes: [read]}`.",
      "required": [
       "tokenUrl",
       "clientIdKey",
@@ -266,7 +239,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
      "properties": {
       "tokenUrl": {
        "type": "string",
-       "description": "Its origin must be one of the destinations, whose address ranges and CA apply; methods and pathPrefixes do not. Example: `https://login.example.com/oauth2/token`.",
        "pattern": "^https?://[^?#]+$",
        "maxLength": 2048
       },
@@ -278,7 +250,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
       },
       "authentication": {
        "type": "string",
-       "description": "Where the client's secret stands. Default `Basic`.",
        "enum": [
         "Basic",
         "Body"
@@ -286,7 +257,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
       },
       "scopes": {
        "type": "array",
-       "description": "Scopes asked for. Example: `[read]`.",
        "maxItems": 32,
        "items": {
         "type": "string",
@@ -297,7 +267,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
       },
       "audience": {
        "type": "string",
-       "description": "Audience asked for, where the service wants one. Example: `https://api.example.com`.",
        "minLength": 1,
        "maxLength": 500
       }
@@ -306,7 +275,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
     },
     "awsSigV4": {
      "type": "object",
-     "description": "AWS Signature Version 4. Example: `{accessKeyIdKey: access-key-id, secretAccessKeyKey: secret-access-key}`.",
      "required": [
       "accessKeyIdKey",
       "secretAccessKeyKey"
@@ -326,7 +294,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
     },
     "githubApp": {
      "type": "object",
-     "description": "An installation token of a GitHub App. Example: `{appIdKey: app-id, installationIdKey: installation-id, privateKeyKey: private-key.pem}`.",
      "required": [
       "appIdKey",
       "installationIdKey",
@@ -347,7 +314,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
     },
     "clientCertificate": {
      "type": "object",
-     "description": "A TLS client certificate. Example: `{certificateKey: tls.crt, privateKeyKey: tls.key}`.",
      "required": [
       "certificateKey",
       "privateKeyKey"
@@ -364,7 +330,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
     },
     "sshKey": {
      "type": "object",
-     "description": "An SSH key. Example: `{user: postern-logs, privateKeyKey: id_ed25519}`.",
      "required": [
       "user",
       "privateKeyKey"
@@ -372,7 +337,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
      "properties": {
       "user": {
        "type": "string",
-       "description": "Login name. Example: `postern-logs`.",
        "pattern": "^[a-z_][a-z0-9_.-]*$",
        "minLength": 1,
        "maxLength": 63
@@ -450,7 +414,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
   },
   "approval": {
    "type": "string",
-   "description": "`EachUse`: a person for every effect, whatever a contract says. Default `ContractDecides`.",
    "enum": [
     "ContractDecides",
     "EachUse"
@@ -461,7 +424,6 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
  "$defs": {
   "secretKey": {
    "type": "string",
-   "description": "A key of the Secret. Example: `token`.",
    "pattern": "^[-._a-zA-Z0-9]+$",
    "minLength": 1,
    "maxLength": 253
