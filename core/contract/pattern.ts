@@ -12,6 +12,8 @@ import { limits } from '#core/bounds/limits.ts';
 /** Holds the text it was made of; `matches` is whole-text and linear in its length. */
 export interface Pattern {
   readonly text: string;
+  /** Instructions of the compiled program; times the length of a text, the most steps one match can take. */
+  readonly states: number;
   readonly matches: (text: string) => boolean;
 }
 
@@ -35,7 +37,7 @@ export function compilePattern(text: string): Pattern | PatternFault {
   if (repeatsARepetition(text)) {
     return { code: 'schema-pattern-nested', message: `${JSON.stringify(text)} is not in the linear dialect: it repeats a repetition.` };
   }
-  return { text, matches: (value) => compiled.testExact(value) };
+  return { text, states: compiled.re2().prog.numInst(), matches: (value) => compiled.testExact(value) };
 }
 
 /** Named groups of a `lines.match`; nothing when the pattern is not RE2. */

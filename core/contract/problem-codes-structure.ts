@@ -55,6 +55,11 @@ export const STRUCTURE_CODES = {
     what: 'Two objects of one kind have the same namespace and name.',
     cure: 'Rename or drop one of them.',
   },
+  'text-ill-formed': {
+    severity: 'error',
+    what: 'A text or name holds half of a surrogate pair, which no encoding can carry (failure case JSON-09).',
+    cure: 'Write the whole character.',
+  },
   'unknown-field': {
     severity: 'error',
     what: 'A field that does not exist; it would be ignored, and a misspelled rule is no rule.',

@@ -2,11 +2,12 @@
  * The frame every object has: apiVersion, kind, metadata.name, metadata.namespace, spec. What is inside of `spec` is the kind's own concern.
  */
 
-import { isObject, type JsonObject, memberOf } from '#core/completeness/path.ts';
+import { isList, isObject, type JsonObject, memberOf } from '#core/completeness/path.ts';
 import type { JsonValue } from './compiled.ts';
 import { nearestName } from './nearest.ts';
 import type { Report } from './report.ts';
 import { API_VERSION, KINDS, type Kind, type ObjectSource, type ResourceObject } from './resource-object.ts';
+import type { SpecPath } from './spec-path.ts';
 
 /** The object, or nothing when its frame is broken; then the report says how. */
 export function readObject(value: JsonValue, source: ObjectSource | undefined, report: Report): ResourceObject | undefined {
@@ -14,6 +15,7 @@ export function readObject(value: JsonValue, source: ObjectSource | undefined, r
     report.add([], 'object-shape', 'The document is not a map.');
     return undefined;
   }
+  checkTexts(value, [], report);
   const kind = kindOf(value, report);
   if (memberOf(value, 'apiVersion') !== API_VERSION) report.add(['apiVersion'], 'object-shape', `apiVersion is not ${API_VERSION}.`);
   for (const field of Object.keys(value)) {
@@ -31,6 +33,17 @@ export function readObject(value: JsonValue, source: ObjectSource | undefined, r
   if (!isObject(spec)) report.add(['spec'], 'object-shape', 'spec is not a map.');
   if (kind === undefined || name === undefined || namespace === undefined || !isObject(spec) || report.failed) return undefined;
   return { kind, name, namespace, spec, ...(source === undefined ? {} : { source }) };
+}
+
+/** Half of a surrogate pair has no bytes, so no digest and no request could carry it (failure case JSON-09). */
+function checkTexts(value: JsonValue, path: SpecPath, report: Report): void {
+  if (typeof value === 'string' && !value.isWellFormed()) report.add(path, 'text-ill-formed', 'The text has half of a surrogate pair.');
+  if (isList(value)) for (const [index, item] of value.entries()) checkTexts(item, [...path, index], report);
+  if (!isObject(value)) return;
+  for (const [name, held] of Object.entries(value)) {
+    if (name.isWellFormed()) checkTexts(held, [...path, name], report);
+    else report.add(path, 'text-ill-formed', 'A name has half of a surrogate pair.');
+  }
 }
 
 function kindOf(value: JsonObject, report: Report): Kind | undefined {

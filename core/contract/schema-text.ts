@@ -21,6 +21,7 @@ export function compileText(node: SpecNode): TextSchema {
   const maxLength = maxLengthOf(node, allowed, format);
   const minLength = node.maybe('minLength')?.count(0) ?? 0;
   if (minLength > maxLength) node.at('minLength').problem('schema-bounds', 'minLength is above maxLength.');
+  if (pattern !== undefined) checkPatternCost(node.at('pattern'), pattern, maxLength);
   const bytes = node.maybe('x-postern-max-bytes')?.count(1, limits.argumentTextBytesMax);
   return {
     type: 'string',
@@ -73,6 +74,14 @@ function patternOf(node: SpecNode | undefined): Pattern | undefined {
   if (!isPatternFault(pattern)) return pattern;
   node.problem(pattern.code, pattern.message);
   return undefined;
+}
+
+/** RE2 is linear in the text, but the factor is the size of the pattern, and `{0,900}` counts 900 times. */
+function checkPatternCost(node: SpecNode, pattern: Pattern, maxLength: number): void {
+  if (pattern.states * maxLength <= limits.patternStepsMax) return;
+  node.problem('schema-pattern', `The pattern has ${pattern.states} states; on ${maxLength} characters it could block every other call.`, {
+    cure: 'Write + and * instead of counted repetitions and let maxLength bound the text, or lower maxLength.',
+  });
 }
 
 const TEXT_KEYS = ['render', 'mentions', 'lines'];

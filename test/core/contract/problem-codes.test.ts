@@ -265,6 +265,8 @@ const YAML_ROWS: readonly (readonly [code: string, path: string, text: string])[
   ['yaml-too-large', '', '--- 1\n'.repeat(limits.contractFileDocumentsMax + 1)],
   ['yaml-reads-differently', 'a', 'a: no\n'],
   ['yaml-reads-differently', 'a', 'a: 0777\n'],
+  ['text-ill-formed', 'spec.a', 'spec: {a: "\\ud800"}\n'],
+  ['text-ill-formed', 'spec', 'spec: {"\\ud800": 1}\n'],
   ['object-shape', '', '[]\n'],
   ['object-shape', 'apiVersion', 'apiVersion: v1\nkind: ActionContract\nmetadata: {name: a}\nspec: {}\n'],
   ['object-unknown-kind', 'kind', 'kind: ActionContrct\n'],
