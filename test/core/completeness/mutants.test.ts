@@ -63,14 +63,14 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'a cursor forgets the reasons of earlier calls',
     file: 'carry.ts',
-    from: '{ ...rest, callPages: 0,',
-    to: '{ ...rest, reasons: [], callPages: 0,',
+    from: 'callPages: 0,',
+    to: 'reasons: [], callPages: 0,',
   },
   {
     fault: 'a cursor forgets the ids of earlier calls',
     file: 'carry.ts',
-    from: '{ ...rest, callPages: 0,',
-    to: "{ ...rest, ids: '', callPages: 0,",
+    from: 'callPages: 0,',
+    to: "ids: '', callPages: 0,",
   },
   { fault: 'rows beyond a limit are lost', file: 'walk.ts', from: 'ids: before.ids + returned,', to: 'ids: after.ids,' },
   {
@@ -80,7 +80,7 @@ const MUTANTS: readonly Mutant[] = [
     to: 'if (!checked && held.rows < 0 && held.digest',
   },
   { fault: 'the offset skips a row', file: 'counter.ts', from: 'value: current + stride }', to: 'value: current + stride + 1 }' },
-  { fault: 'a total that is larger is ignored', file: 'total.ts', from: 'came < seen.highest && !explained', to: 'came < 0 && !explained' },
+  { fault: 'a total that is larger is ignored', file: 'total.ts', from: 'came < seen.atLeast && !explained', to: 'came < 0 && !explained' },
   {
     fault: 'the reach of the remote is ignored',
     file: 'reach.ts',
