@@ -69,6 +69,8 @@ export const limits = {
   argumentSchemaDepthMax: 8,
   /** Characters of one schema pattern. */
   patternCharsMax: 512,
+  /** States of a pattern times characters of a text it may meet: some tenths of a second of one core at worst (failure case JSON-14). */
+  patternStepsMax: 1_000_000,
   /** Milliseconds between two polls of a job, where the contract states none. */
   jobIntervalMsDefault: 1_000,
   /** Shortest and longest wait after a rate limit, where the contract states none. */
@@ -97,6 +99,8 @@ export const limits = {
   rulesKeptMax: 2_000,
   /** Ids all walks of a cursor carry together, at most 15 characters each; beyond it, duplicates across calls are not recognized. */
   walkIdsMax: 3_000,
+  /** Requests of a walk that are remembered, 8 characters each, over all walks of a cursor: a list that leads in a circle is seen. */
+  walkTrailMax: 64,
   /** Cursors of a remote for one request; the longest documented ones are a tenth of it. */
   remoteCursorCharsMax: 16 * 1024,
   /** Sanitized text of a remote inside one warning. */

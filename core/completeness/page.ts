@@ -202,7 +202,8 @@ function nextRequest(contract: CompiledContract, turn: Turn, parts: PartsRead | 
     findings.reasons([unproven('paging.next', 'the cursor of the remote is longer than a walk may carry')]);
     return { ...walk, done: true };
   }
-  const trail = leaveTrail(walk.trail, [sent.next, sent.follow], [parts?.next, target]);
+  // A counter that goes on is a place of its own, whatever handle goes along.
+  const trail = leaveTrail(walk.trail, [sent.next, sent.follow], [advanced === undefined ? parts?.next : undefined, target]);
   if (trail === undefined && !mayRepeat(contract, turn)) {
     findings.reasons([unproven('paging.next', 'the remote leads back to a page that this walk has read')]);
     return { ...walk, done: true };
