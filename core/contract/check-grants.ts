@@ -176,8 +176,10 @@ interface RequestUse {
 function checkRequest(draft: Draft, { path, request, use, binding, arguments: args }: RequestUse): void {
   const origin = use.origin ?? request.origin;
   const header = binding.spec.use.header?.name.toLowerCase();
-  if (header !== undefined && request.headers.some(([name]) => name === header)) {
-    draft.report.add([...path, 'headers', header], 'header-credential', `The binding ${binding.name} puts its credential into ${header}.`);
+  // `x_api_key` is `x-api-key` to servers behind CGI: which of the two would count is not ours to guess.
+  const clash = request.headers.find(([name]) => header !== undefined && hyphened(name) === hyphened(header))?.[0];
+  if (clash !== undefined) {
+    draft.report.add([...path, 'headers', clash], 'header-credential', `The binding ${binding.name} puts its credential into ${header}.`);
   }
   if (origin === '') return;
   const problem = (field: string, message: string) => draft.report.add([...path, field], 'binding-destination', message);
@@ -207,6 +209,10 @@ function checkRequest(draft: Draft, { path, request, use, binding, arguments: ar
       node.problem('binding-destination', `The followed path leaves the path prefixes of ${binding.name} at ${origin}.`);
     }
   }
+}
+
+function hyphened(name: string): string {
+  return name.replaceAll('_', '-');
 }
 
 /** The fixed values by argument and label; sources are one more table. */

@@ -41,7 +41,8 @@ const RESERVED: ReadonlySet<string> = new Set([
 ]);
 
 /** What gateways and frameworks take for another method, path or host than the ones that were checked. */
-const OVERRIDES = /^(?:x-(?:http-)?method(?:-override)?|x-http-(?:host|path|uri|url)-override|x-(?:original|rewrite|envoy-original|forwarded)-.*)$/;
+const OVERRIDES =
+  /^(?:x-(?:http-)?method(?:-override)?|x-http-(?:host|path|uri|url)-override|x-(?:original|rewrite|envoy-original|forwarded)-.*)$/;
 
 /** Why the lower-case name is not the contract's to set, or nothing when it is. */
 export function reservedBecause(written: string): string | undefined {

@@ -74,7 +74,7 @@ function judge(raw: RawReply, contentType: string | undefined, accepts: ContentT
   const decoded = text === undefined ? undefined : decodeBody(text, raw.fault === 'cut');
   if (raw.fault === 'cut') return { ...(decoded && { decoded }), fault: 'cut', mayJoin: true };
   if (text === undefined || decoded === undefined) return { ...nothing, fault: 'undecodable' };
-  return { decoded, ...(raw.fault && { fault: raw.fault }), mayJoin: text.includes('\\') || text.startsWith('<') };
+  return { decoded, ...(raw.fault && { fault: raw.fault }), mayJoin: text.includes('\\') || text.trimStart().startsWith('<') };
 }
 
 /** An answer that says everything by its status; an empty 200 does not. */
