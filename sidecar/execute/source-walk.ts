@@ -45,36 +45,39 @@ export interface Walked {
 export async function walkSource(run: SourceRun, start: SourceWalk): Promise<Walked> {
   const rows = new RowText();
   let turn: Turn = { walk: start, goesOn: !start.done };
-  while (turn.goesOn) turn = await takeTurn(run, turn.walk, rows);
+  while (turn.goesOn) turn = await takeTurn(run, turn, rows);
   return { walk: turn.walk, rows };
 }
 
 interface Turn {
   readonly walk: SourceWalk;
   readonly goesOn: boolean;
+  /** What a job that is still running has found; given only when nothing newer comes before our time is over. */
+  readonly unfinished?: readonly Row[];
 }
 
 /** One request, its judgement, its rows, and the wait before the next. */
-async function takeTurn(run: SourceRun, before: SourceWalk, rows: RowText): Promise<Turn> {
+async function takeTurn(run: SourceRun, { walk: before, unfinished = [] }: Turn, rows: RowText): Promise<Turn> {
   const stopped = (walk: SourceWalk, stop: OwnStop): Turn => ({ walk: stopWalk(context(run), walk, stop), goesOn: false });
-  const limit = run.budget.stop();
-  if (limit !== null) return stopped(before, limit);
-  const exchange = await ask(run, before);
-  if (isStop(exchange)) return stopped(before, exchange);
+  const exchange = run.budget.stop() ?? (await ask(run, before));
+  if (isStop(exchange)) {
+    collect(run, rows, unfinished, 0);
+    return stopped(before, exchange);
+  }
   const taken = takePage(context(run), before, exchange);
   // A poll or a wait asks the same page again: only what moves the walk counts against `limits.pages`.
   if (taken.step.kind === 'page' || taken.step.kind === 'stop') run.budget.askedPage();
-  const cut = collect(run, rows, taken.rows, exchange);
+  const cut = collect(run, rows, taken.rows, exchange.reply.kind === 'reply' ? exchange.reply.bytes : 0);
   if (cut !== null) return stopped(holdBack(before, taken.walk, cut.kept), cut.stop);
+  const running = taken.step.kind === 'poll' ? taken.step.rows : [];
   const next = await rest(run, taken.step);
   if (next === 'stop') return { walk: taken.walk, goesOn: false };
   if (next === 'go on') {
     // Not for the last page: its answer follows at once, and most walks have one page.
     run.onPage(run.budget.pages, run.budget.items);
-    return { walk: taken.walk, goesOn: !taken.walk.done };
+    return { walk: taken.walk, goesOn: !taken.walk.done, unfinished: running };
   }
-  // The job is not finished and our time is: what it has found so far is worth giving.
-  if (taken.step.kind === 'poll') collect(run, rows, taken.step.rows, exchange);
+  collect(run, rows, running, 0);
   return stopped(taken.walk, next);
 }
 
@@ -106,11 +109,10 @@ function isStop(value: Exchange | OwnStop): value is OwnStop {
 }
 
 /** Adds the page's rows; when they do not all fit, says how many did and which limit cut them. */
-function collect(run: SourceRun, into: RowText, rows: readonly Row[], exchange: Exchange): { kept: number; stop: OwnStop } | null {
+function collect(run: SourceRun, into: RowText, rows: readonly Row[], bytes: number): { kept: number; stop: OwnStop } | null {
   const allowed = run.budget.itemsThatFit(rows.length);
   const fitting = fitRows(allowed === rows.length ? rows : rows.slice(0, allowed), run.budget.answerBytesLeft);
   into.add(fitting.kept, fitting.text);
-  const bytes = exchange.reply.kind === 'reply' ? exchange.reply.bytes : 0;
   run.budget.took({ items: fitting.kept.length, bytes, answerBytes: fitting.bytes });
   if (fitting.kept.length === rows.length) return null;
   const stop: OwnStop = fitting.kept.length === allowed ? { limit: 'items', value: run.budget.itemsLimit } : run.budget.messageStop();
