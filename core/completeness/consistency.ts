@@ -102,6 +102,14 @@ function follows(order: OrderRule, last: string | number, key: string | number, 
   return order.direction === 'Ascending' ? last < key : last > key;
 }
 
+/** Something that is checked, and held so far, says that all readings of this walk are of one list. */
+export function isHeldTogether({ consistency }: CompletenessRules, { basis, open }: SourceWalk): boolean {
+  if (basis.broken) return false;
+  return consistency.mode === 'SnapshotHandle'
+    ? Object.keys(open).length > 0
+    : consistency.mode === 'SnapshotKey' || consistency.mode === 'Keyset';
+}
+
 /** The finding of a walk that ended, where its pages are not proven to belong together. */
 export function basisFindings(rules: CompletenessRules, walk: SourceWalk): readonly Finding[] {
   if (walk.pages <= 1) return [];

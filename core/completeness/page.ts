@@ -7,7 +7,7 @@ import { limits } from '#core/bounds/limits.ts';
 import type { CompiledContract } from '#core/contract/compiled.ts';
 import { type Answer, answerOf, unproven } from './answer.ts';
 import { type Collected, collect } from './collect.ts';
-import { basisFindings, isUniqueByBasis, readBasis } from './consistency.ts';
+import { basisFindings, isHeldTogether, isUniqueByBasis, readBasis } from './consistency.ts';
 import { type Advanced, advance } from './counter.ts';
 import type { Exchange, Reply } from './exchange.ts';
 import { FindingSet } from './finding-set.ts';
@@ -44,11 +44,10 @@ export function takeAnswer(
   findings.omitted(collected.omitted);
   const counted = countPage(contract, walk, answer, collected, findings);
   judgeAnswer(contract, answer, findings);
+  const rows = walk.held === undefined ? collected.rows : afterHeld(contract, { ...counted, held: walk.held }, collected, findings);
   const taken = goOn(context, { walk: counted, sent: walk, answer, findings, empty, collected });
-  const rows = walk.held === undefined ? collected.rows : afterHeld(contract, walk.held, collected, findings);
-  const kept = walk.held === undefined ? taken.keptItems : taken.keptItems - Math.min(walk.held.rows, collected.kept);
   const { held: _held, ...rest } = taken;
-  const next: SourceWalk = { ...rest, keptItems: kept, ...findings.found() };
+  const next: SourceWalk = { ...rest, ...findings.found() };
   return { walk: next, rows, step: next.done ? { kind: 'stop' } : { kind: 'page' } };
 }
 
@@ -70,7 +69,8 @@ function countPage(contract: CompiledContract, walk: SourceWalk, answer: Answer,
     pending: false,
     rawItems: walk.rawItems + answer.items.length,
     distinctItems: walk.distinctItems + collected.distinct,
-    keptItems: walk.keptItems + collected.kept,
+    // Rows remembered by number were counted when they were returned.
+    keptItems: walk.keptItems + collected.kept - Math.min(walk.held?.rows ?? 0, collected.kept),
     ids: collected.ids,
     aggregates: collected.aggregates,
     pageDigest: collected.digest,
@@ -213,17 +213,17 @@ function nextRequest(contract: CompiledContract, turn: Turn, parts: PartsRead | 
 }
 
 /**
- * A page cut by a limit was read again: what was returned of it is not returned twice. Ids and a checked basis make
- * that safe for any second reading; without them it must be the same page.
+ * A page cut by a limit was read again: what was returned of it is not returned twice. Ids and a checked basis that held
+ * both times make that safe for any second reading; without them it must be the same page.
  */
 function afterHeld(
   contract: CompiledContract,
-  held: NonNullable<SourceWalk['held']>,
+  walk: SourceWalk & Required<Pick<SourceWalk, 'held'>>,
   collected: Collected,
   findings: FindingSet,
 ): Collected['rows'] {
-  const { mode } = contract.completeness.consistency;
-  const checked = held.rows === 0 && (mode === 'SnapshotKey' || mode === 'SnapshotHandle' || mode === 'Keyset');
+  const { held } = walk;
+  const checked = held.rows === 0 && isHeldTogether(contract.completeness, walk);
   if (!checked && held.digest !== collected.digest) {
     findings.reasons([
       { code: 'SNAPSHOT_CHANGED', origin: 'upstream', message: 'a page that had to be read twice was not the same the second time' },

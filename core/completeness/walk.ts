@@ -77,7 +77,9 @@ export function holdBack(before: SourceWalk, after: SourceWalk, rows: number): S
   const { failure: _failure, stop: _stop, ...start } = before;
   const fresh = after.ids.slice(before.ids.length);
   const kept = (before.held?.rows ?? 0) + rows;
-  const returned = firstKept(fresh, kept);
+  // Where items lack an id the page is remembered by number: an id cannot stand for a row that has none.
+  const byId = fresh !== '' && countIds(fresh) === after.distinctItems - before.distinctItems;
+  const returned = byId ? firstKept(fresh, kept) : '';
   return {
     ...start,
     reasons: after.reasons.filter(({ atEnd }) => atEnd !== true),
@@ -87,10 +89,12 @@ export function holdBack(before: SourceWalk, after: SourceWalk, rows: number): S
     ids: before.ids + returned,
     distinctItems: before.distinctItems + countIds(returned),
     keptItems: before.keptItems + rows,
-    // The second reading must come from the same state as the first.
-    basis: after.basis.keys === undefined ? before.basis : { ...before.basis, keys: after.basis.keys },
+    // The second reading must come from the same state as the first, and what was broken there stays broken.
+    basis: { ...before.basis, broken: after.basis.broken, ...(after.basis.keys === undefined ? {} : { keys: after.basis.keys }) },
+    totals: after.totals,
+    ...(after.lastPage === undefined ? {} : { lastPage: after.lastPage }),
     held: {
-      rows: fresh === '' ? kept : 0,
+      rows: byId ? 0 : kept,
       ids: (before.held?.ids ?? 0) + countIds(returned),
       digest: after.pageDigest ?? '',
       ...(rows === 0 && before.callPages === 0 ? { stuck: true } : {}),
