@@ -7,6 +7,7 @@ import { compileContract } from '#core/contract/compile.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import type { Problem } from '#core/contract/problem.ts';
 import type { ResourceObject } from '#core/contract/resource-object.ts';
+import { duplicateProblems } from '#core/contract/resource-set.ts';
 import { withShippedPresets } from '#core/contract/shipped-presets.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { Bundle, type ServedAction } from '#sidecar/call/bundle.ts';
@@ -22,7 +23,9 @@ export function compileBundle(objects: readonly ResourceObject[], means: Remotes
   const bindingObjects = ofKind('CredentialBinding');
   const contracts = ofKind('ActionContract');
   const presets = withShippedPresets(ofKind('ContractPreset'));
-  const problems: Problem[] = [];
+  // Tests may share a name, and nobody serves them.
+  const configuring = objects.filter(({ kind }) => kind !== 'ContractTest');
+  const problems: Problem[] = [...duplicateProblems(configuring, ['ActionContract', 'ContractPreset'])];
   const bindings: CompiledBinding[] = [];
   for (const object of bindingObjects) {
     const result = compileBinding(object);

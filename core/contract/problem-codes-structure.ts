@@ -52,7 +52,7 @@ export const STRUCTURE_CODES = {
   },
   'object-duplicate': {
     severity: 'error',
-    what: 'Two objects of one kind have the same namespace and name.',
+    what: 'Two objects of one kind have the same name, so which one counts would depend on their order.',
     cure: 'Rename or drop one of them.',
   },
   'text-ill-formed': {
