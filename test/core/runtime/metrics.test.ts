@@ -119,6 +119,17 @@ test('metrics: a warning that is not raised any more leaves the page, and comes 
   assert.equal((await page(metrics)).get(key), clock.wallMs() / 1000);
 });
 
+test('metrics: a warning that comes back after its time is new, though nobody looked in between', async () => {
+  const clock = manual();
+  const metrics = new SidecarMetrics(clock);
+  metrics.declare(contract);
+  metrics.callAnswered('search_code', partial, 1);
+  clock.pass(limits.warningActiveMs + 1);
+  metrics.callAnswered('search_code', partial, 1);
+  const key = 'postern_warning_first_seen_seconds{action="search_code",code="STALE_INDEX",owner="search-team"}';
+  assert.equal((await page(metrics)).get(key), clock.wallMs() / 1000);
+});
+
 test('metrics: an action nobody declared has no label of its own', async () => {
   const metrics = new SidecarMetrics(manual());
   for (let index = 0; index < 100; index += 1) metrics.callFailed(`word_${index}`, 'ACTION_UNKNOWN', 1);
