@@ -26,6 +26,12 @@ export function aggregate(
       else aggregates[rule.name] = combine(rule.op, aggregates[rule.name], value);
     }
     if (rule.op === 'Count' || rule.op === 'Sum') aggregates[rule.name] ??= 0;
+    const total = aggregates[rule.name];
+    if (total !== undefined && !isExact(total)) {
+      // JSON has no other way to carry what is no number any more.
+      aggregates[rule.name] = Math.min(Math.max(total, -Number.MAX_VALUE), Number.MAX_VALUE);
+      findings.push(unproven(rule.name, 'the aggregate is larger than a double holds exactly'));
+    }
   }
   return { aggregates, findings };
 }
@@ -51,7 +57,12 @@ function numberOf(rule: AggregateRule, item: JsonValue): number | undefined {
   if (rule.op === 'Count') return reading.kind === 'value' && reading.value !== null ? 1 : 0;
   const text = reading.kind === 'value' ? scalarText(reading.value) : undefined;
   const value = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
-  return Number.isFinite(value) ? value : undefined;
+  return isExact(value) ? value : undefined;
+}
+
+/** Whole numbers beyond 2^53 stand for their neighbours too. */
+function isExact(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 }
 
 function combine(op: AggregateRule['op'], left: number | undefined, right: number): number {

@@ -10,6 +10,7 @@ import { project } from './fields.ts';
 import { idOf, markId, pageDigest, splitIds } from './identity.ts';
 import { raiseOwn } from './notice.ts';
 import type { Finding, Row, SourceWalk } from './source-walk.ts';
+import { Twice } from './twice.ts';
 
 export interface Collected {
   readonly rows: readonly Row[];
@@ -71,13 +72,19 @@ function distinctOf(contract: CompiledContract, walk: SourceWalk, answer: Answer
   const digest = pageDigest(items, ids);
   if (ids.length === 0) return { items, ids, digest };
   const seen = splitIds(walk.ids);
-  const fresh = ids.map((id) => {
+  const twice = new Twice(items, ids);
+  const kept: { readonly item: JsonValue; readonly id: string | undefined }[] = [];
+  for (const [index, item] of items.entries()) {
+    const id = ids[index];
     if (id === undefined) reasons.push(unproven('id', 'an item has no identity, so that duplicates cannot be told from others'));
-    if (id === undefined || seen.has(id)) return id === undefined;
-    seen.add(id);
-    return true;
-  });
-  return { items: items.filter((_, index) => fresh[index]), ids: ids.filter((_, index) => fresh[index]), digest };
+    if (id === undefined || !seen.has(id)) kept.push({ item, id });
+    else if (!twice.isSame(id, item)) {
+      reasons.push(unproven('id', 'two items have one identity, and are not the same'));
+      kept.push({ item, id: undefined });
+    }
+    if (id !== undefined) seen.add(id);
+  }
+  return { items: kept.map(({ item }) => item), ids: kept.map(({ id }) => id), digest };
 }
 
 function isKept(contract: CompiledContract, answer: Answer, item: JsonValue, reasons: Finding[]): boolean {

@@ -46,10 +46,15 @@ function keysOf(rules: ConsistencyRules, answer: Answer): readonly string[] | un
   const keys: string[] = [];
   for (const locator of rules.equal) {
     const reading = readLocator(locator, answer.exchange, answer.lastItem);
-    if (reading.kind !== 'value' || reading.value === null) return undefined;
+    // What is empty on every page is equal, and names no state of the list.
+    if (reading.kind !== 'value' || isEmpty(reading.value)) return undefined;
     keys.push(scalarText(reading.value) ?? JSON.stringify(reading.value));
   }
   return keys;
+}
+
+function isEmpty(value: JsonValue): boolean {
+  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 interface Sorted {
@@ -133,8 +138,8 @@ export function consistencyOf(rules: CompletenessRules, walks: readonly SourceWa
   return mode === 'Declared' ? 'declared' : 'checked';
 }
 
-/** The snapshot as one short token: the remote's own where it is plain, nothing otherwise. */
+/** The snapshot as short tokens: the remote's own where they are plain, nothing otherwise. Words with spaces between could be a sentence. */
 export function snapshotOf(walk: SourceWalk): string | undefined {
-  const text = walk.basis.keys?.join(' ');
-  return text !== undefined && /^[A-Za-z0-9 ._:+/=-]{1,128}$/.test(text) ? text : undefined;
+  const keys = walk.basis.keys ?? [];
+  return keys.length > 0 && keys.every((key) => /^[A-Za-z0-9._:+/=-]{1,128}$/.test(key)) ? keys.join(' ') : undefined;
 }

@@ -13,7 +13,7 @@ export type ItemsRead = { readonly kind: 'items'; readonly items: readonly JsonV
 export function readItems(result: ResultRules, body: JsonValue | undefined): ItemsRead {
   if (result.shape.kind === 'object') {
     const reading = readPath(body, result.shape.path);
-    return reading.kind === 'value' ? { kind: 'items', items: [reading.value] } : { kind: 'notThere' };
+    return reading.kind === 'value' && isThing(result, reading.value) ? { kind: 'items', items: [reading.value] } : { kind: 'notThere' };
   }
   const items: JsonValue[] = [];
   for (const path of result.shape.paths) {
@@ -22,6 +22,12 @@ export function readItems(result: ResultRules, body: JsonValue | undefined): Ite
     for (const item of read) items.push(item);
   }
   return { kind: 'items', items };
+}
+
+/** A list or a word where an object was promised would read as an object without members. */
+function isThing({ fields }: ResultRules, value: JsonValue): boolean {
+  if (value === null) return false;
+  return isObject(value) || fields === 'All' || fields.some(({ path }) => readPath(value, path).kind === 'value');
 }
 
 function readList(result: ResultRules, body: JsonValue | undefined, path: Path): readonly JsonValue[] | undefined {
