@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { JsonValue } from '#core/contract/compiled.ts';
 import { type ContractSet, diffContracts, renderDiff } from '#core/contract/diff.ts';
-import type { Direction } from '#core/contract/diff-rules.ts';
+import { type Direction, judgeBindingChange, judgeContractChange } from '#core/contract/diff-rules.ts';
+import { actionContractSpecSchema } from '#core/resource/gen/action-contract-schema.ts';
+import { credentialBindingSpecSchema } from '#core/resource/gen/credential-binding-schema.ts';
 import { type Changes, NOW_MS, objectOf, sampleBinding, sampleContract } from './sample-objects.ts';
 
 const PRESET = (when: string) =>
@@ -47,6 +50,25 @@ const CONTRACT_ROWS: readonly (readonly [path: string, changes: Changes, directi
   ['spec.completeness.limits.pages', { 'completeness.limits.pages': 20 }, 'widened', 'narrowed'],
   ['spec.completeness.limits.time', { 'completeness.limits.time': '20s' }, 'narrowed', 'widened'],
   ['spec.completeness.onIncomplete', { 'completeness.onIncomplete': 'Fail' }, 'narrowed', 'widened'],
+  ['spec.result.outcomes.absent', { 'result.outcomes': [{ name: 'absent', when: 'status == 404', is: 'Empty' }] }, 'widened', 'widened'],
+  ['spec.result.order', { 'result.order': undefined }, 'widened', 'narrowed'],
+  ['spec.result.items["/all"]', { 'result.items': ['/all'] }, 'widened', 'widened'],
+  ['spec.completeness.required.total.anyOf["#1"]', { 'completeness.required.0.anyOf.1': { body: '/n' } }, 'widened', 'narrowed'],
+  ['spec.completeness.notices.lag.when', { 'completeness.notices.0.when': 'has(body.lag)' }, 'widened', 'narrowed'],
+  ['spec.completeness.totals.total.when', { 'completeness.totals.0.when': 'has(body.total)' }, 'widened', 'narrowed'],
+  ['spec.completeness.totals.total.relationFrom', { 'completeness.totals.0.relationFrom': { body: '/how' } }, 'widened', 'widened'],
+  ['spec.completeness.paging.end.pageIs', { 'completeness.paging.end.pageIs': ['Empty'] }, 'widened', 'narrowed'],
+  ['spec.completeness.paging.end.total', { 'completeness.paging.end.total': 'total' }, 'widened', 'widened'],
+  ['spec.completeness.sources', { 'completeness.sources': { list: [{ name: 'eu' }] } }, 'widened', 'widened'],
+  ['spec.completeness.signals.partial.then', { 'completeness.signals.0.then': 'Restart' }, 'changed', 'changed'],
+  ['spec.warnings.lag.code', { 'warnings.0.code': 'UPSTREAM_NOTICE' }, 'widened', 'widened'],
+  ['spec.arguments.properties.note.x-postern-text.lines', { 'arguments.properties.note.x-postern-text.lines': 9 }, 'widened', 'widened'],
+  [
+    'spec.arguments.properties.note.x-postern-text.mentions',
+    { 'arguments.properties.note.x-postern-text.mentions': 'refuse' },
+    'widened',
+    'widened',
+  ],
   ['spec.approval.mode', { approval: { mode: 'EachCall' } }, 'narrowed', 'widened'],
   ['spec.evidence', { evidence: { from: 'x' } }, 'narrowed', 'widened'],
   ['spec.recheck', { recheck: { contract: 'x' } }, 'narrowed', 'widened'],
@@ -61,7 +83,7 @@ const BINDING_ROWS: readonly (readonly [path: string, changes: Changes, directio
   ['spec.destinations["https://api.example.com"].methods.PUT', { 'destinations.0.methods.2': 'PUT' }, 'widened', 'narrowed'],
   ['spec.destinations["https://api.example.com"].methods', { 'destinations.0.methods': undefined }, 'widened', 'narrowed'],
   ['spec.destinations["https://api.example.com"].pathPrefixes', { 'destinations.0.pathPrefixes': undefined }, 'widened', 'narrowed'],
-  ['spec.destinations["https://api.example.com"].addresses', { 'destinations.0.addresses': ['10.0.0.0/8'] }, 'widened', 'narrowed'],
+  ['spec.destinations["https://api.example.com"].addresses', { 'destinations.0.addresses': ['10.0.0.0/8'] }, 'widened', 'widened'],
   ['spec.destinations["https://api.example.com"].ca', { 'destinations.0.ca': { key: 'ca.crt' } }, 'widened', 'widened'],
   ['spec.secret.name', { 'secret.name': 'postern-other' }, 'widened', 'widened'],
   ['spec.use.bearer.key', { 'use.bearer.key': 'other' }, 'widened', 'widened'],
@@ -128,3 +150,49 @@ test('diff: a new action widens, one that is gone narrows and voids', () => {
   );
   assert.equal(gone.voided[0]?.after, undefined);
 });
+
+test('diff: a table entry that ignores a code widens, also as a new entry', () => {
+  const entry = { match: 'lagging', ignore: 'says nothing about this list' };
+  const table = (entries: readonly JsonValue[]) => ({
+    'completeness.signals.1': { name: 'codes', table: { values: 'body.codes', entries, otherwise: 'COMPLETENESS_UNPROVEN' } },
+  });
+  const path = 'spec.completeness.signals.codes.table.entries["#0"]';
+  assert.equal(directionOf(setOf(table([])), setOf(table([entry])), path), 'widened');
+});
+
+test('diff: an argument named like a keyword is judged as an argument', () => {
+  const before = { 'arguments.properties.enum': { type: 'string', maxLength: 9, pattern: '^[a-z]{1,8}$' } };
+  const after = { 'arguments.properties.enum': { type: 'string', maxLength: 9 } };
+  assert.equal(directionOf(setOf(before), setOf(after), 'spec.arguments.properties.enum.pattern'), 'widened');
+  assert.equal(directionOf(setOf(after), setOf(before), 'spec.arguments.properties.enum.pattern'), 'narrowed');
+});
+
+/** Every place of a schema; entries of lists and maps stand as `*`. What names an entry cannot differ within it. */
+function fieldsOf(root: unknown, schema: unknown, path: readonly string[]): readonly (readonly string[])[] {
+  const at = (of: unknown, ...names: readonly string[]): unknown =>
+    names.reduce<unknown>((held, name) => (typeof held === 'object' && held !== null ? Reflect.get(held, name) : undefined), of);
+  const ref = at(schema, '$ref');
+  if (typeof ref === 'string') return fieldsOf(root, at(root, ...ref.split('/').slice(1)), path);
+  const properties = at(schema, 'properties') ?? {};
+  const named = Object.keys(properties)
+    .filter((name) => path.at(-1) !== '*' || !['name', 'serviceAccount', 'origin', 'evidenceArgument'].includes(name))
+    .flatMap((name) => fieldsOf(root, at(properties, name), [...path, name]));
+  const many = [at(schema, 'items'), at(schema, 'additionalProperties')]
+    .filter((held) => typeof held === 'object')
+    .flatMap((held) => fieldsOf(root, held, [...path, '*']));
+  return named.length + many.length === 0 ? [path] : [...named, ...many];
+}
+
+for (const [kind, schema, judge] of [
+  ['ActionContract', actionContractSpecSchema, judgeContractChange],
+  ['CredentialBinding', credentialBindingSpecSchema, judgeBindingChange],
+] as const) {
+  test(`diff: every field of ${kind} has a rule`, () => {
+    const fields = fieldsOf(schema, schema, []);
+    assert.ok(fields.length > 20);
+    for (const path of fields) {
+      if (path[0] === 'arguments') continue;
+      assert.notEqual(judge({ path, before: 'a', after: 'b' }).says, 'a field without a rule', path.join('.'));
+    }
+  });
+}
