@@ -103,6 +103,8 @@ export const limits = {
   walkTrailMax: 64,
   /** Cursors of a remote for one request; the longest documented ones are a tenth of it. */
   remoteCursorCharsMax: 16 * 1024,
+  /** Clocks of a remote and its index may differ by this; data from further in the future has no known age. */
+  clockSkewMsMax: 5 * 60_000,
   /** Sanitized text of a remote inside one warning. */
   warningDetailCharsMax: 256,
   /** Distinct reasons, warnings and omitted fields of one walk, each; a hostile answer cannot fill a cursor with them. */

@@ -18,11 +18,13 @@ export type Intent =
 /** `nowMs` tells which warnings are past their expiry. */
 export function decide(envelope: Pick<Envelope, 'completeness' | 'warnings'>, intent: Intent, nowMs: number): Decision {
   const { completeness, warnings } = envelope;
+  // Two members that must agree: an envelope that went through other hands may say both.
+  const complete = completeness.complete && completeness.incomplete_reasons.length === 0;
   if (intent.kind === 'report') {
-    if (completeness.complete) return 'proceed';
+    if (complete) return 'proceed';
     return completeness.continuation.kind === 'none' ? 'refuse_or_request_review' : 'continue_search';
   }
-  if (!completeness.complete || warnings.some((warning) => forbidsEvidence(warning, nowMs))) return 'refuse_or_request_review';
+  if (!complete || warnings.some((warning) => forbidsEvidence(warning, nowMs))) return 'refuse_or_request_review';
   const { consistency, absence } = completeness.scope;
   if (consistency === 'unproven' || (consistency === 'declared' && intent.proof !== 'declared')) return 'refuse_or_request_review';
   return intent.kind === 'act_on_absence' && absence !== 'provable' ? 'refuse_or_request_review' : 'proceed';

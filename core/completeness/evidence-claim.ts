@@ -23,6 +23,7 @@ export interface EvidenceClaim {
   readonly items: number;
   /** `Checked`: the pages were seen to belong together. `Declared`: their owner says so. */
   readonly proof: 'Checked' | 'Declared';
+  /** When the first page came, or the handle was opened: the age of the oldest row, however long the walk took. */
   readonly atMs: number;
 }
 
@@ -62,7 +63,7 @@ export function evidenceFor({ contract, walks, envelope, argsDigest, args, nowMs
       ids: walks.map(({ ids }) => keptIds(ids)).join(''),
       items: completeness.page.walk.returned,
       proof: consistency === 'declared' ? 'Declared' : 'Checked',
-      atMs: nowMs,
+      atMs: Math.min(nowMs, ...walks.map(({ sinceMs }) => sinceMs ?? nowMs)),
     },
   };
 }

@@ -29,7 +29,7 @@ export function readNotices(rules: readonly NoticeRule[], answer: Answer): Notic
   return { findings, warnings };
 }
 
-/** Data older than allowed, or of an age that cannot be read. */
+/** Data older than allowed, or of an age that cannot be read: one in the future says that a clock is wrong, not that data is fresh. */
 export function readFreshness(contract: CompiledContract, rules: readonly FreshnessRule[], answer: Answer): readonly RaisedWarning[] {
   const raised: RaisedWarning[] = [];
   for (const rule of rules) {
@@ -37,13 +37,17 @@ export function readFreshness(contract: CompiledContract, rules: readonly Freshn
     if (reading.kind === 'absent') continue;
     const nowMs = answer.input.nowMs ?? 0;
     const age = reading.kind === 'value' ? ageMs(reading.value, rule.unit, nowMs) : undefined;
-    if (age !== undefined && age <= rule.maxAgeMs) continue;
+    if (age !== undefined && age <= rule.maxAgeMs && age >= -limits.clockSkewMsMax) continue;
     const warning = raise(contract, { warning: rule.warning });
-    raised.push(
-      age === undefined ? warning : { ...warning, observed_age_ms: Math.round(age), observed_at: new Date(nowMs - age).toISOString() },
-    );
+    raised.push(age === undefined || age < 0 ? warning : { ...warning, ...observed(age, nowMs) });
   }
   return raised;
+}
+
+/** No date has the time of an age of millions of years. */
+function observed(age: number, nowMs: number): Pick<RaisedWarning, 'observed_age_ms' | 'observed_at'> {
+  const at = new Date(nowMs - age);
+  return { observed_age_ms: Math.round(age), ...(Number.isNaN(at.getTime()) ? {} : { observed_at: at.toISOString() }) };
 }
 
 /** A declared warning as the envelope carries it. A name nobody declared is a fault of the compiler, and still shown. */

@@ -42,7 +42,7 @@ export function takeAnswer(
   findings.reasons(collected.reasons);
   findings.warnings(collected.warnings);
   findings.omitted(collected.omitted);
-  const counted = countPage(contract, walk, answer, collected, findings);
+  const counted = { ...countPage(contract, walk, answer, collected, findings), sinceMs: walk.sinceMs ?? context.nowMs };
   judgeAnswer(contract, answer, findings);
   const rows = walk.held === undefined ? collected.rows : afterHeld(contract, { ...counted, held: walk.held }, collected, findings);
   const taken = goOn(context, { walk: counted, sent: walk, answer, findings, empty, collected });

@@ -21,6 +21,8 @@ export interface SourceWalk {
   readonly follow?: string;
   /** Values of `$(open.NAME)`. */
   readonly open: Readonly<Record<string, JsonValue>>;
+  /** Wall-clock milliseconds of the first page, or of the handle's opening: evidence is as old as its oldest row. */
+  readonly sinceMs?: number;
   /** Answers classified Ok or Empty and decoded. */
   readonly pages: number;
   /** No further request belongs to this walk. */

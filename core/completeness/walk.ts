@@ -92,6 +92,7 @@ export function holdBack(before: SourceWalk, after: SourceWalk, rows: number): S
     // The second reading must come from the same state as the first, and what was broken there stays broken.
     basis: { ...before.basis, broken: after.basis.broken, ...(after.basis.keys === undefined ? {} : { keys: after.basis.keys }) },
     totals: after.totals,
+    ...(after.sinceMs === undefined ? {} : { sinceMs: after.sinceMs }),
     ...(after.lastPage === undefined ? {} : { lastPage: after.lastPage }),
     held: {
       rows: byId ? 0 : kept,
