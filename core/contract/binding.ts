@@ -4,6 +4,7 @@
  */
 import ipaddr from 'ipaddr.js';
 import { digestOf } from '#core/encoding/canonical.ts';
+import { type Address, addressKind } from './address-kind.ts';
 import { checkStructure } from './check-structure.ts';
 import { METHODS } from './compile-request.ts';
 import type { CompiledBinding } from './compiled-binding.ts';
@@ -92,10 +93,10 @@ function checkDestination(node: SpecNode, kind: string | undefined): string | un
 }
 
 /** The address is known now, so what the sidecar would refuse on every call is refused here. */
-function checkLiteralAddress(node: SpecNode, address: ipaddr.IPv4 | ipaddr.IPv6): void {
-  const range = address.range();
+function checkLiteralAddress(node: SpecNode, address: Address): void {
+  const kind = addressKind(address);
   if (
-    range === 'unicast' ||
+    kind === 'public' ||
     node
       .at('addresses')
       .list()
@@ -103,13 +104,13 @@ function checkLiteralAddress(node: SpecNode, address: ipaddr.IPv4 | ipaddr.IPv6)
   )
     return;
   const cure =
-    range === 'loopback'
+    kind === 'loopback'
       ? 'Name the address in addresses, and start the sidecar with --allow-loopback; or use the name of the service.'
       : 'Name its range in addresses.';
-  node.at('origin').problem('binding-origin', `${address.toString()} is ${range}, and addresses does not name it.`, { cure });
+  node.at('origin').problem('binding-origin', `${address.toString()} is ${kind}, and addresses does not name it.`, { cure });
 }
 
-function holds(range: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+function holds(range: string, address: Address): boolean {
   const [network = '', length = ''] = range.split('/');
   if (!ipaddr.isValid(network)) return false;
   const start = ipaddr.parse(network);

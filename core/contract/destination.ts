@@ -6,6 +6,7 @@
  * @see https://url.spec.whatwg.org/#host-parsing
  */
 import ipaddr from 'ipaddr.js';
+import { type Address, addressKind } from './address-kind.ts';
 import type { ProblemCode } from './problem-codes.ts';
 
 export interface Fault {
@@ -20,7 +21,7 @@ export interface Origin {
   readonly text: string;
   readonly host: string;
   /** A literal address, in ipaddr.js form. */
-  readonly address?: ipaddr.IPv4 | ipaddr.IPv6;
+  readonly address?: Address;
 }
 
 /** Schemes and the port a canonical origin leaves out; ssh always names its port. */
@@ -39,8 +40,9 @@ export function parseOrigin(text: string): { readonly origin?: Origin; readonly 
   if (faults.length > 0) return { faults };
   const host = authority.replace(/:[0-9]+$/, '');
   const address = addressOf(host);
-  const forbidden = address === undefined ? undefined : forbiddenRange(address);
-  if (forbidden !== undefined) return { faults: [{ code: 'url-host-forbidden', message: `${show(host)} is ${forbidden}.` }] };
+  if (address !== undefined && addressKind(address) === 'never') {
+    return { faults: [{ code: 'url-host-forbidden', message: `${show(host)} is an address that no binding can name.` }] };
+  }
   return { origin: { scheme, text: `${scheme}://${authority}`, host, ...(address === undefined ? {} : { address }) }, faults: [] };
 }
 
@@ -95,18 +97,7 @@ function canonicalHost(scheme: string, url: URL, written: string): string {
   return `${url.hostname}${kept}`;
 }
 
-export function addressOf(host: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+function addressOf(host: string): Address | undefined {
   const bare = host.replace(/^\[|\]$/g, '');
   return /^[0-9.]+$|:/.test(bare) && ipaddr.isValid(bare) ? ipaddr.parse(bare) : undefined;
 }
-
-/** What no binding can name either: nothing useful answers there, and a metadata service hands out credentials. */
-function forbiddenRange(address: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
-  const plain = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? undefined : address;
-  if (plain === undefined) return 'an IPv4 address in IPv6 clothes';
-  const range = plain.range();
-  if (range === 'unspecified' || range === 'multicast' || range === 'broadcast' || range === 'linkLocal') return `a ${range} address`;
-  return METADATA.has(plain.toString()) ? 'a metadata service' : undefined;
-}
-
-const METADATA: ReadonlySet<string> = new Set(['100.100.100.200', '192.0.0.192', 'fd00:ec2::254', '168.63.129.16']);

@@ -79,7 +79,7 @@ export const REQUEST_CODES = {
   },
   'url-host-forbidden': {
     severity: 'error',
-    what: 'The address is one nothing may call: unspecified, multicast, link-local or a metadata service.',
+    what: 'The address is one nothing may call: unspecified, multicast, link-local, reserved, a metadata service, or one that carries another inside.',
     cure: 'Use the address of the service.',
   },
   'url-userinfo': {

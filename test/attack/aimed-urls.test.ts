@@ -56,7 +56,7 @@ const AIMED: readonly (readonly [url: string, code: string])[] = [
   ['https://[::ffff:169.254.169.254]/v1/foo', 'url-host-not-canonical'],
   ['https://[fe80::1%25eth0]/v1/foo', 'url-host-zone'],
   ['https://[::]/v1/foo', 'url-host-forbidden'],
-  ['https://[64:ff9b::a9fe:a9fe]/v1/foo', 'binding-destination'],
+  ['https://[64:ff9b::a9fe:a9fe]/v1/foo', 'url-host-forbidden'],
   ['https://8.8.8.8/v1/foo', 'binding-destination'],
   // ports and schemes
   ['https://api.example.com:8443/v1/foo', 'binding-destination'],

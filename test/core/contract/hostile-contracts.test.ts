@@ -143,7 +143,7 @@ const CASES: readonly HostileCase[] = [
   {
     id: 'HTTP-X1',
     what: 'plaintext to an address no binding opted in for',
-    url: 'http://203.0.113.9:8080/v1',
+    url: 'http://9.9.9.9:8080/v1',
     problems: ['binding-destination spec.http.url'],
   },
   { id: 'HTTP-X2', what: 'a password in the URL', url: 'https://user:pw@api.test/v1', problems: ['url-userinfo spec.http.url'] },
