@@ -1,7 +1,9 @@
 /** `postern sidecar`: serves the actions of contract files until it is told to stop. */
+import { constants } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { LOG_LEVELS, type LogLevel } from '#sidecar/settings.ts';
 import { parseAddress } from './connection.ts';
+import { EXIT } from './exit.ts';
 import { VERSION } from './version.ts';
 
 interface Options {
@@ -40,12 +42,29 @@ async function serve(options: Options): Promise<void> {
     allowLoopback: options.allowLoopback === true,
     logLevel: options.logLevel,
   };
+  const told = untilTold();
   const sidecar = await startSidecar(readSidecarObjects(options.contracts), settings).catch(explainRefusal);
-  // The first signal drains; a second one of an impatient person ends the process at once.
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+  // Node would print the fault's message, and that may quote what it failed on (LEAK-09).
+  process.on('uncaughtException', (fault) => {
+    sidecar.crashed(fault);
+    process.exit(EXIT.error);
   });
+  await told;
   await sidecar.stop();
+}
+
+/** The first signal drains; a second one of an impatient person ends the process at once, also as process 1, where no signal ends it by itself. */
+function untilTold(): Promise<void> {
+  return new Promise((resolve) => {
+    let told = false;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (told) process.exit(128 + constants.signals[signal]);
+        told = true;
+        resolve();
+      });
+    }
+  });
 }
 
 /** Every reason of a refused start, with its place and cure. */
@@ -55,8 +74,7 @@ async function explainRefusal(thrown: unknown): Promise<never> {
   const { renderProblem, sortProblems } = await import('./render-problems.ts');
   const { UsageError } = await import('./report-failure.ts');
   const reasons = sortProblems(thrown.problems).map(renderProblem);
-  const cure = reasons.length > 0 ? 'Mend them; "postern contract lint" shows the same.' : 'Start the sidecar without it.';
-  throw new UsageError([`the sidecar does not start: ${thrown.message}`, ...reasons].join('\n'), cure);
+  throw new UsageError([`the sidecar does not start: ${thrown.message}`, ...reasons].join('\n'), thrown.cure);
 }
 
 function parseListen(text: string): string {

@@ -2,6 +2,7 @@
  * Composition root of the sidecar: builds its parts, starts them, stops them in reverse. The gRPC port listens first;
  * metrics and probes come after it, because their web framework costs more than the rest of the start.
  */
+import { statSync } from 'node:fs';
 import { systemClock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { ResourceObject } from '#core/contract/resource-object.ts';
@@ -20,7 +21,7 @@ import { RequestLog } from '#sidecar/call/request-log.ts';
 import { compileBundle } from '#sidecar/compile-bundle.ts';
 import { CredentialStore } from '#sidecar/credential/store.ts';
 import { Cursors } from '#sidecar/cursor/cursor.ts';
-import { ephemeralKeys, keptKeys } from '#sidecar/cursor/keys.ts';
+import { ephemeralKeys, keptKeys, type SessionKeys, StateUnusable } from '#sidecar/cursor/keys.ts';
 import { Destinations } from '#sidecar/execute/http/destinations.ts';
 import { Operations } from '#sidecar/journal/operations.ts';
 import { actionService } from '#sidecar/serve/action-service.ts';
@@ -28,15 +29,16 @@ import type { SidecarSettings } from '#sidecar/settings.ts';
 import { StartRefused } from '#sidecar/start-refused.ts';
 
 export interface RunningSidecar {
-  readonly port: number;
-  readonly adminPort: number;
-  /** Takes no new calls, lets running ones end, then resolves. */
+  /** Says that it is not serving, takes no new calls, lets running ones end within limits.drainMsMax, then resolves. */
   stop(): Promise<void>;
+  /** The last line of the log, for a fault nobody caught; the message of `fault` is not written. */
+  crashed(fault: unknown): void;
 }
 
-/** Throws StartRefused with every reason: a hostile runtime, contracts with problems. */
+/** Throws StartRefused with every reason: a hostile runtime, contracts with problems, a port or a folder it cannot have. */
 export async function startSidecar(objects: readonly ResourceObject[], settings: SidecarSettings): Promise<RunningSidecar> {
   refuseHostileRuntime();
+  refuseMissingCredentials(settings.credentials);
   const clock = systemClock;
   const log = createLog({ level: settings.logLevel });
   const metrics = new SidecarMetrics(clock, settings.version);
@@ -59,9 +61,9 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
     },
     onExchange: (action, status, durationMs, bytes) => metrics.remoteAnswered(action, statusClass(status), durationMs, bytes),
   });
-  if (bundle === undefined) throw new StartRefused('the contracts have problems', problems);
+  if (bundle === undefined) throw new StartRefused('the contracts have problems', LINT, problems);
   for (const { contract } of bundle.actions()) metrics.declare(contract);
-  const keys = settings.state === undefined ? ephemeralKeys() : keptKeys(settings.state);
+  const keys = sessionKeys(settings.state);
   const operations = new Operations(clock, limits.operationsKeptMax);
   const calls = new ActionCalls(() => bundle, {
     clock,
@@ -84,28 +86,74 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
   server.add(ActionService, actionService(calls));
   addHealth(server, health, [ActionService.typeName]);
   addReflection(server, [ActionService]);
-  const port = await server.listen(settings.host, settings.port);
+  const port = await server.listen(settings.host, settings.port).catch(refuseToListen('calls', '--listen', settings.host, settings.port));
   health.set(true);
   const probes = await startProbes({
     host: settings.adminHost,
     port: settings.adminPort,
     notReady: () => (health.serving ? [] : ['stopping']),
     metrics: () => metrics.exposition(),
+  }).catch(async (fault) => {
+    // Half a sidecar must not go on serving: nobody could probe it.
+    health.stop();
+    await server.close(0);
+    return refuseToListen('probes', '--admin-listen', settings.adminHost, settings.adminPort)(fault);
   });
   if (settings.allowLoopback) log.warn('loopback destinations are allowed, for development only');
   log.info('serving', { address: `${settings.host}:${port}`, port: probes.port, count: bundle.actions().length });
   return {
-    port,
-    adminPort: probes.port,
     stop: async () => {
-      health.set(false);
+      log.info('stopping', { count: calls.running });
+      health.stop();
       await server.close(limits.drainMsMax);
       destinations.close();
       await probes.close();
       log.info('stopped');
       log.flush();
     },
+    crashed: (fault) => {
+      log.error('a fault of its own ends the sidecar', {}, fault);
+      log.flush();
+    },
   };
+}
+
+/** Single files may come later; a folder that is not there is a typo, and every call would answer VAULT_LOCKED. */
+function refuseMissingCredentials(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw new StartRefused(`there is no folder ${folder} with credentials`, 'Name the folder with --credentials; it holds <secret>/<key>.');
+}
+
+const LINT = 'Mend them; "postern contract lint" shows the same.';
+
+function sessionKeys(state: string | undefined): SessionKeys {
+  if (state === undefined) return ephemeralKeys();
+  try {
+    return keptKeys(state);
+  } catch (fault) {
+    const why = fault instanceof StateUnusable ? fault.message : `${state} cannot be used (${codeOf(fault)})`;
+    throw new StartRefused(
+      `its keys cannot be kept: ${why}`,
+      'Name a folder with --state that it may write to, and that nothing else writes to.',
+    );
+  }
+}
+
+/** For a port that cannot be taken: who holds it is for a person to find out. */
+function refuseToListen(what: string, flag: string, host: string, port: number): (fault: unknown) => never {
+  return (fault) => {
+    const code = codeOf(fault);
+    const why = code === 'EADDRINUSE' ? 'another process listens there' : code;
+    throw new StartRefused(
+      `it cannot listen for ${what} on ${host}:${port}: ${why}`,
+      `Name another address with ${flag}; port 0 takes a free one.`,
+    );
+  };
+}
+
+function codeOf(fault: unknown): string {
+  if (fault instanceof Error && 'code' in fault && typeof fault.code === 'string') return fault.code;
+  throw fault;
 }
 
 /** `0`: no reply came. */
@@ -116,6 +164,6 @@ function statusClass(status: number): RemoteOutcome {
 
 function refuseHostileRuntime(): void {
   const found = runtimeProblems(runtimeFacts(process));
-  if (found.length > 0) throw new StartRefused(found.join('\n'), []);
+  if (found.length > 0) throw new StartRefused(found.join('\n'), 'Start it without them: an empty environment, no flags of Node.');
   disarm(process);
 }

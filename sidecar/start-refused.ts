@@ -1,11 +1,14 @@
-/** Why a sidecar did not start: sentences for the person who started it, and the problems of its contracts. */
+/** Why a sidecar did not start: a sentence and its cure for the person who started it, and the problems of its contracts. */
 import type { Problem } from '#core/contract/problem.ts';
 
 export class StartRefused extends Error {
+  /** What that person can do. */
+  readonly cure: string;
   readonly problems: readonly Problem[];
-  constructor(message: string, problems: readonly Problem[]) {
+  constructor(message: string, cure: string, problems: readonly Problem[] = []) {
     super(message);
     this.name = 'StartRefused';
+    this.cure = cure;
     this.problems = problems;
   }
 }

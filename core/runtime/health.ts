@@ -10,6 +10,7 @@ import type { GrpcServer } from './grpc-server.ts';
 export class HealthState {
   #serving = false;
   readonly #watchers = new Set<() => void>();
+  readonly #stopped = new AbortController();
 
   get serving(): boolean {
     return this.#serving;
@@ -21,16 +22,24 @@ export class HealthState {
     for (const tell of this.#watchers) tell();
   }
 
-  /** Calls `tell` on every change until the signal is aborted. */
+  /** Not serving, for good: watchers are told and let go, or one of them would hold the end of the process until the grace is over. */
+  stop(): void {
+    this.set(false);
+    this.#stopped.abort();
+  }
+
+  /** Calls `tell` on every change until `signal` is aborted or the state is stopped. */
   watch(tell: () => void, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       this.#watchers.add(tell);
+      const ends = [signal, this.#stopped.signal];
       const stop = () => {
         this.#watchers.delete(tell);
+        for (const end of ends) end.removeEventListener('abort', stop);
         resolve();
       };
-      if (signal.aborted) stop();
-      else signal.addEventListener('abort', stop, { once: true });
+      for (const end of ends) end.addEventListener('abort', stop, { once: true });
+      if (ends.some(({ aborted }) => aborted)) stop();
     });
   }
 }

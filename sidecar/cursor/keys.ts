@@ -4,7 +4,7 @@
  * one they end with the process.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createKeyRing, type KeyRing, SEALING_KEY_BYTES } from '#core/encoding/seal.ts';
 
@@ -26,9 +26,16 @@ export function ephemeralKeys(): SessionKeys {
   return fromKept(fresh());
 }
 
-/** Reads the state, or makes it. Throws with the path when the directory cannot be used: a sidecar told to keep state must not run without. */
+/** What is in the state directory is not a session of ours. */
+export class StateUnusable extends Error {}
+
+/**
+ * Reads the state, or makes it, and its directory where the parent is there. Throws StateUnusable, or the system's error when the
+ * directory cannot be used: a sidecar told to keep state must not run without.
+ */
 export function keptKeys(directory: string): SessionKeys {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  // Not `recursive`: below /proc that never returns.
+  if (!existsSync(directory)) mkdirSync(directory, { mode: 0o700 });
   const path = join(directory, FILE);
   const kept = readKept(path);
   if (kept !== null) return fromKept(kept);
@@ -45,9 +52,18 @@ function readKept(path: string): Kept | null {
     if (fault instanceof Error && 'code' in fault && fault.code === 'ENOENT') return null;
     throw fault;
   }
-  const value: unknown = JSON.parse(text);
+  const value = parsed(text);
   if (isKept(value)) return value;
-  throw new Error(`${path} is not a session file of Postern; remove it to start a new session`);
+  throw new StateUnusable(`${path} is not a session file of Postern; remove it to start a new session`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser would quote the text, and the text holds keys.
+    return undefined;
+  }
 }
 
 function isKept(value: unknown): value is Kept {
@@ -57,8 +73,13 @@ function isKept(value: unknown): value is Kept {
     'session' in value &&
     typeof value.session === 'string' &&
     'current' in value &&
-    typeof value.current === 'string'
+    isKey(value.current) &&
+    (!('previous' in value) || isKey(value.previous))
   );
+}
+
+function isKey(value: unknown): value is string {
+  return typeof value === 'string' && Buffer.from(value, 'base64').length === SEALING_KEY_BYTES;
 }
 
 function fresh(): Kept {

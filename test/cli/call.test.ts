@@ -3,42 +3,18 @@
  * real sidecar, exit codes and streams as the shell sees them; progress on a real pseudo-terminal.
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { contractFile, keysetList } from '#test/flow/contract-file.ts';
 import { type Stage, sendJson, startStage, startUpstream, type Upstream } from '#test/flow/stage.ts';
+import { program, type Ran, run, runPostern } from './run-postern.ts';
 
-const CONTRACTS = `
-apiVersion: postern.dev/v1alpha1
-kind: CredentialBinding
-metadata: {name: reader, namespace: flow}
-spec:
-  owner: flow
-  secret: {name: postern-flow}
-  contracts: [list-rows]
-  destinations: [{origin: "UPSTREAM", transport: Plaintext, addresses: [127.0.0.1/32]}]
-  use: {bearer: {key: token}}
----
-apiVersion: postern.dev/v1alpha1
-kind: ActionContract
-metadata: {name: list-rows, namespace: flow}
-spec:
-  action: list_rows
+const CONTRACTS = contractFile({
+  'list-rows': `
   summary: List rows of $(args.group)
-  owner: flow
-  effect: Read
-  callers: [{serviceAccount: agent}]
-  credentials: [reader]
   arguments: {type: object, additionalProperties: false, required: [group], properties: {group: {type: string, enum: [small, big, "it's"]}}}
   http: {credential: reader, method: GET, url: "UPSTREAM/rows", query: {group: "$(args.group)", after: "$(next.after)"}}
-  result: {items: [/items], as: rows, id: [/id], order: {by: /id, direction: Ascending, compare: Number}, fields: [{name: id}, {name: text, presence: Optional}]}
-  completeness:
-    paging: {next: [{name: after, from: [{body: /next}]}], end: {nextIs: [NullValue]}}
-    consistency: {mode: Keyset, because: sorted by id}
-    limits: {pages: 3, items: 500, time: 20s}
-    scope: {resource: rows of $(args.group), visibility: all, absence: Provable}
-`;
+${keysetList('limits: {pages: 3, items: 500, time: 20s}')}`,
+});
 
 let upstream: Upstream;
 let stage: Stage;
@@ -62,39 +38,15 @@ after(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-const program = join(import.meta.dirname, '..', '..', 'cli', 'postern.mjs');
-
+/** Against the stage, unless `address` says otherwise. */
 function postern(args: readonly string[], options: { stdin?: string; address?: string } = {}): Promise<Ran> {
-  return run(process.execPath, [program, ...args], { POSTERN_ADDRESS: options.address ?? stage.sidecar.address }, options.stdin);
-}
-
-function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv, stdin = ''): Promise<Ran> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { env: { PATH: process.env.PATH ?? '', ...env } });
-    let out = '';
-    let err = '';
-    child.stdout.on('data', (chunk) => {
-      out += String(chunk);
-    });
-    child.stderr.on('data', (chunk) => {
-      err += String(chunk);
-    });
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ code, out, err }));
-    child.stdin.end(stdin);
-  });
+  return runPostern(args, { POSTERN_ADDRESS: options.address ?? stage.sidecar.address }, options.stdin);
 }
 
 test('call: a complete answer exits 0 and says so first', async () => {
   const { code, out } = await postern(['call', 'list_rows', '{"group":"small"}']);
   assert.equal(code, 0);
-  assert.match(out, /^COMPLETE: 2 returned \(rows of small; single page\)/);
+  assert.match(out, /^COMPLETE: 2 returned \(rows; single page\)/);
 });
 
 test('call: a partial answer exits 3 and prints a command line that goes on', async () => {
@@ -129,6 +81,11 @@ test('call: wrong usage exits 2 with the cure', async () => {
   const nobody = await postern(['call', 'list_rows', '{}'], { address: '127.0.0.1:1' });
   assert.equal(nobody.code, 2);
   assert.match(nobody.err, /no sidecar answers at 127\.0\.0\.1:1\n.*postern sidecar/);
+  for (const address of ['sidecar.example:7717', '127.0.0.1:99999', '300.0.0.1:80']) {
+    const { code, err } = await postern(['actions'], { address });
+    assert.equal(code, 2, err);
+    assert.match(err, /POSTERN_ADDRESS is not a literal address and a port/);
+  }
   const duration = await postern(['call', 'list_rows', '{}', '--deadline', '20']);
   assert.equal(duration.code, 2);
   assert.match(duration.err, /--deadline.*500ms, 20s or 2m/);
@@ -169,35 +126,4 @@ test('help: every command has examples', async () => {
     assert.equal(code, 0);
     assert.match(out, /Examples:\n {2}postern/);
   }
-});
-
-test('sidecar: refuses an environment that changes what it trusts, naming the variable and not its value', async () => {
-  const { code, err } = await run(
-    process.execPath,
-    [program, 'sidecar', '--contracts', join(stage.directory, 'contracts.yaml'), '--credentials', stage.directory],
-    {
-      NODE_TLS_REJECT_UNAUTHORIZED: '0',
-      HTTPS_PROXY: 'http://user:hunter2@proxy.example:3128',
-    },
-  );
-  assert.equal(code, 2);
-  assert.match(err, /NODE_TLS_REJECT_UNAUTHORIZED/);
-  assert.match(err, /HTTPS_PROXY/);
-  assert.doesNotMatch(err, /hunter2/);
-});
-
-test('sidecar: refuses contracts with problems, all at once, each with file, path and cure', async () => {
-  const bad = join(stage.directory, 'bad.yaml');
-  writeFileSync(
-    bad,
-    CONTRACTS.replace('effect: Read', 'effect: Raed')
-      .replace('$(args.group)"', '$(args.gruop)"')
-      .replaceAll('UPSTREAM', 'http://127.0.0.1:9'),
-  );
-  const { code, err } = await run(process.execPath, [program, 'sidecar', '--contracts', bad, '--credentials', stage.directory], {});
-  assert.equal(code, 2);
-  assert.match(err, /bad\.yaml:\d+: spec\.effect: /);
-  assert.match(err, /nearest: group/);
-  assert.match(err, /cure: /);
-  assert.doesNotMatch(err, /\n {4}at /);
 });

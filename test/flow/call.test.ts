@@ -8,85 +8,37 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { contractFile, keysetList } from './contract-file.ts';
 import { type Stage, sendJson, startStage, startUpstream, type Upstream } from './stage.ts';
 
 const TOKEN = 'first-token-0123456789';
-const CONTRACTS = `
-apiVersion: postern.dev/v1alpha1
-kind: CredentialBinding
-metadata: {name: reader, namespace: flow}
-spec:
-  owner: flow
-  secret: {name: postern-flow}
-  contracts: [get-item, slow-list, drop-item, paused]
-  destinations: [{origin: "UPSTREAM", transport: Plaintext, addresses: [127.0.0.1/32]}]
-  use: {bearer: {key: token}}
----
-apiVersion: postern.dev/v1alpha1
-kind: ActionContract
-metadata: {name: get-item, namespace: flow}
-spec:
-  action: get_item
+const CONTRACTS = contractFile({
+  'get-item': `
   summary: Read item $(args.id)
-  owner: flow
-  effect: Read
-  callers: [{serviceAccount: agent}]
-  credentials: [reader]
   arguments: {type: object, additionalProperties: false, required: [id], properties: {id: {type: string, pattern: "^[a-z0-9-]{1,20}$", maxLength: 20}}}
   http: {credential: reader, method: GET, url: "UPSTREAM/items/$(args.id)"}
   result: {object: /, as: item, fields: [{name: id}, {name: secret_price, presence: Restricted}]}
-  completeness: {scope: {resource: one item, visibility: all, absence: Never}, limits: {time: 5s}}
----
-apiVersion: postern.dev/v1alpha1
-kind: ActionContract
-metadata: {name: slow-list, namespace: flow}
-spec:
-  action: slow_list
+  completeness: {scope: {resource: one item, visibility: all, absence: Never}, limits: {time: 5s}}`,
+  'slow-list': `
   summary: List slowly
-  owner: flow
-  effect: Read
-  callers: [{serviceAccount: agent}]
-  credentials: [reader]
   arguments: {type: object, additionalProperties: false, properties: {}}
   http: {credential: reader, method: GET, url: "UPSTREAM/slow", query: {after: "$(next.after)"}}
-  result: {items: [/items], as: rows, id: [/id], order: {by: /id, direction: Ascending, compare: Number}, fields: [{name: id}]}
-  completeness:
-    paging: {next: [{name: after, from: [{body: /next}]}], end: {nextIs: [NullValue]}}
-    consistency: {mode: Keyset, because: sorted by id}
-    limits: {pages: 10, items: 100, time: 20s}
-    scope: {resource: rows, visibility: all, absence: Provable}
----
-apiVersion: postern.dev/v1alpha1
-kind: ActionContract
-metadata: {name: paused, namespace: flow}
-spec:
-  action: paused
+${keysetList('limits: {pages: 10, items: 100, time: 20s}')}`,
+  paused: `
   summary: Read what is paused
-  owner: flow
-  effect: Read
   suspended: {because: the owner is investigating}
-  callers: [{serviceAccount: agent}]
-  credentials: [reader]
   arguments: {type: object, additionalProperties: false, properties: {}}
   http: {credential: reader, method: GET, url: "UPSTREAM/items/x"}
   result: {object: /, as: item, fields: [{name: id}]}
-  completeness: {scope: {resource: one item, visibility: all, absence: Never}}
----
-apiVersion: postern.dev/v1alpha1
-kind: ActionContract
-metadata: {name: drop-item, namespace: flow}
-spec:
-  action: drop_item
+  completeness: {scope: {resource: one item, visibility: all, absence: Never}}`,
+  'drop-item': `
   summary: Drop item $(args.id)
-  owner: flow
   effect: Destructive
-  callers: [{serviceAccount: agent}]
-  credentials: [reader]
   arguments: {type: object, additionalProperties: false, required: [id, reason], properties: {id: {type: string, pattern: "^[a-z0-9-]{1,20}$", maxLength: 20}, reason: {type: string, maxLength: 100}}}
   http: {credential: reader, method: DELETE, url: "UPSTREAM/items/$(args.id)"}
   result: {object: /, as: item, fields: [{name: id}]}
-  approval: {mode: EachCall, reason: /reason}
-`;
+  approval: {mode: EachCall, reason: /reason}`,
+});
 
 let upstream: Upstream;
 let stage: Stage;

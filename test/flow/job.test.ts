@@ -4,30 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { contractFile } from './contract-file.ts';
 import { sendJson, startStage, startUpstream } from './stage.ts';
 
-const CONTRACTS = `
-apiVersion: postern.dev/v1alpha1
-kind: CredentialBinding
-metadata: {name: reader, namespace: flow}
-spec:
-  owner: flow
-  secret: {name: postern-flow}
-  contracts: [run-query]
-  destinations: [{origin: "UPSTREAM", transport: Plaintext, addresses: [127.0.0.1/32]}]
-  use: {bearer: {key: token}}
----
-apiVersion: postern.dev/v1alpha1
-kind: ActionContract
-metadata: {name: run-query, namespace: flow}
-spec:
-  action: run_query
+const CONTRACTS = contractFile({
+  'run-query': `
   summary: Run the prepared query
-  owner: flow
-  effect: Read
   readOnlyBecause: starting the query changes no data
-  callers: [{serviceAccount: agent}]
-  credentials: [reader]
   arguments: {type: object, additionalProperties: false, properties: {}}
   http:
     credential: reader
@@ -47,8 +30,8 @@ spec:
     paging: {mode: SingleResponse}
     cursor: {ttl: 10m}
     limits: {pages: 2, items: 100, time: 20s}
-    scope: {resource: rows of the query, visibility: all, absence: Never}
-`;
+    scope: {resource: rows of the query, visibility: all, absence: Never}`,
+});
 
 test('job: unfinished at the deadline gives its rows so far and a cursor that holds the handle', async () => {
   let polls = 0;

@@ -6,57 +6,27 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Completeness } from '#core/completeness/envelope.ts';
 import type { AnswerDocument } from '#core/wire/answer-document.ts';
+import { contractFile, keysetList } from './contract-file.ts';
 import { type Stage, sendJson, startStage, startUpstream, type Upstream } from './stage.ts';
 
 const ROWS = 1000;
-const CONTRACTS = `
-apiVersion: postern.dev/v1alpha1
-kind: CredentialBinding
-metadata: {name: reader, namespace: flow}
-spec:
-  owner: flow
-  secret: {name: postern-flow}
-  contracts: [list-rows, list-wide-rows, list-few, short-lived]
-  destinations: [{origin: "UPSTREAM", transport: Plaintext, addresses: [127.0.0.1/32]}]
-  use: {bearer: {key: token}}
----
-${listContract('list-rows', '/rows', 'limits: {pages: 100, items: 330, time: 20s, pageSize: 100}')}
----
-${listContract('list-wide-rows', '/wide', 'limits: {pages: 100, items: 5000, bytes: 64Mi, time: 20s, pageSize: 100}')}
----
-${listContract('list-few', '/rows', 'limits: {pages: 2, items: 5000, time: 20s, pageSize: 100}')}
----
-${listContract('short-lived', '/rows', 'limits: {pages: 1, items: 5000, time: 20s, pageSize: 100}\n    cursor: {ttl: 1s}')}
-`;
+const CONTRACTS = contractFile({
+  'list-rows': listSpec('/rows', 'limits: {pages: 100, items: 330, time: 20s, pageSize: 100}'),
+  'list-wide-rows': listSpec('/wide', 'limits: {pages: 100, items: 5000, bytes: 64Mi, time: 20s, pageSize: 100}'),
+  'list-few': listSpec('/rows', 'limits: {pages: 2, items: 5000, time: 20s, pageSize: 100}'),
+  'short-lived': listSpec('/rows', 'limits: {pages: 1, items: 5000, time: 20s, pageSize: 100}\n    cursor: {ttl: 1s}'),
+});
 
-function listContract(name: string, path: string, more: string): string {
-  return `apiVersion: postern.dev/v1alpha1
-kind: ActionContract
-metadata: {name: ${name}, namespace: flow}
-spec:
-  action: ${name.replaceAll('-', '_')}
+function listSpec(path: string, more: string): string {
+  return `
   summary: List rows of $(args.group)
-  owner: flow
-  effect: Read
-  callers: [{serviceAccount: agent}]
-  credentials: [reader]
   arguments: {type: object, additionalProperties: false, required: [group], properties: {group: {type: string, enum: [a, b]}}}
   http:
     credential: reader
     method: GET
     url: UPSTREAM${path}
     query: {group: "$(args.group)", limit: "$(limits.pageSize)", after: "$(next.after)"}
-  result:
-    items: [/items]
-    as: rows
-    id: [/id]
-    order: {by: /id, direction: Ascending, compare: Number}
-    fields: [{name: id}, {name: text, presence: Optional}]
-  completeness:
-    paging: {next: [{name: after, from: [{body: /next}]}], end: {nextIs: [NullValue]}}
-    consistency: {mode: Keyset, because: rows are sorted by id}
-    ${more}
-    scope: {resource: rows, visibility: all, absence: Provable}`;
+${keysetList(more)}`;
 }
 
 let upstream: Upstream;
