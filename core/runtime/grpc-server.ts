@@ -77,6 +77,8 @@ export class GrpcServer {
       this.#listener.once('error', reject);
       this.#listener.listen({ host, port, exclusive: true }, () => {
         this.#listener.off('error', reject);
+        // A connection that cannot be accepted - no file descriptor is left - must not end the calls of the others.
+        this.#listener.on('error', () => this.#options.onGuardEvent?.('too_many_connections'));
         const address = this.#listener.address();
         if (address === null || typeof address === 'string') throw new TypeError('a TCP address was expected');
         resolve(address.port);
