@@ -53,6 +53,21 @@ export class PosternError extends Error {
     return REASONS[this.reason].retryable;
   }
 
+  /** The same error with the ids of its call; an id it has already stays. */
+  forCall(ids: { readonly requestId: string; readonly operationId?: string }): PosternError {
+    const { message, cause, fields, details, completeness, retryAfterMs } = this;
+    const operationId = this.operationId ?? ids.operationId;
+    return new PosternError(this.reason, message, {
+      cause,
+      fields,
+      details,
+      completeness,
+      requestId: this.requestId ?? ids.requestId,
+      ...(operationId === undefined ? {} : { operationId }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
+  }
+
   /** Any thrown value as a PosternError; what is not ours becomes INTERNAL with a fixed sentence. */
   static from(thrown: unknown): PosternError {
     if (thrown instanceof PosternError) return thrown;

@@ -133,7 +133,7 @@ class Call {
   }
 
   #fail(error: PosternError): void {
-    const { code, message, details } = statusOf(withRequestId(error, this.#requestId));
+    const { code, message, details } = statusOf(error.forCall({ requestId: this.#requestId }));
     const metadata = new Metadata();
     metadata.set(DETAILS_TRAILER, Buffer.from(details));
     const failure = { code, details: message, metadata };
@@ -155,18 +155,4 @@ class Call {
       ...(error === undefined ? {} : { error }),
     });
   }
-}
-
-function withRequestId(error: PosternError, requestId: string): PosternError {
-  if (error.requestId !== undefined) return error;
-  const { message, operationId, retryAfterMs, fields, details, completeness, cause } = error;
-  return new PosternError(error.reason, message, {
-    requestId,
-    fields,
-    details,
-    completeness,
-    cause,
-    ...(operationId === undefined ? {} : { operationId }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  });
 }

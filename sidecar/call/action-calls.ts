@@ -1,15 +1,15 @@
 /**
  * The calls of one sidecar: list, execute, look at operations. Every execute takes the same road: a place, a plan, the
- * gate, the read. A call that is refused before its intent is told to the recorder as refused.
+ * gate, remembered as running, the read. A call that ends before its intent is told to the recorder as refused.
  */
 import { limits } from '#core/bounds/limits.ts';
 import { PosternError } from '#core/error/postern-error.ts';
-import type { Operations } from '#sidecar/journal/operations.ts';
+import type { Operation } from '#sidecar/journal/operations.ts';
 import type { Bundle } from './bundle.ts';
-import type { ActionDescription, CallContext, Calls, ExecuteCall, ExecuteResult, OperationPage, OperationRecord } from './calls.ts';
+import type { ActionDescription, CallContext, Calls, ExecuteCall, ExecuteResult, OperationPage } from './calls.ts';
 import { describeAction } from './describe.ts';
 import { execute, type Means } from './execute.ts';
-import type { Plan } from './plan.ts';
+import { type Passed, passGate } from './gate.ts';
 import { prepare } from './prepare.ts';
 
 export class ActionCalls implements Calls {
@@ -36,29 +36,31 @@ export class ActionCalls implements Calls {
 
   async execute(call: ExecuteCall, context: CallContext): Promise<ExecuteResult> {
     const started = this.#means.clock.monotonicMs();
-    let plan: Plan;
+    let passed: Passed;
     try {
       this.#takePlace(context.signal);
-      plan = prepare(this.#bundle(), this.#means.cursors, call, context.requestId);
+      passed = passGate(prepare(this.#bundle(), this.#means.cursors, call, context.requestId));
+      const { operationId, requestId, served } = passed.plan;
+      this.#means.operations.begin(operationId, requestId, served.contract.action);
     } catch (thrown) {
       throw this.#refused(call, context, PosternError.from(thrown), started);
     }
-    const { resume, served } = plan;
+    const { resume, served } = passed.plan;
     if (resume !== undefined) this.#means.recorder.cursorUsed(served.contract.action, resume.expired ? 'expired' : 'resumed');
     this.#inFlight += 1;
     try {
-      return await execute(plan, this.#means, context);
+      return await execute(passed, this.#means, context);
     } finally {
       this.#inFlight -= 1;
     }
   }
 
-  getOperation(operationId: string, waitMs: number, signal: AbortSignal): Promise<OperationRecord> {
+  getOperation(operationId: string, waitMs: number, signal: AbortSignal): Promise<Operation> {
     return this.#means.operations.wait(operationId, Math.min(waitMs, limits.operationWaitMsMax), signal);
   }
 
   listOperations(): OperationPage {
-    const operations: Operations = this.#means.operations;
+    const { operations } = this.#means;
     return { operations: operations.list(), dropped: operations.dropped, keptMax: operations.keptMax };
   }
 
@@ -80,11 +82,6 @@ export class ActionCalls implements Calls {
       error,
       this.#means.clock.monotonicMs() - started,
     );
-    return new PosternError(error.reason, error.message, {
-      cause: error.cause,
-      requestId: context.requestId,
-      fields: error.fields,
-      details: error.details,
-    });
+    return error.forCall(context);
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Envelope } from '#core/completeness/envelope.ts';
 import type { JsonValue } from '#core/contract/compiled.ts';
-import type { Reason } from '#core/error/reasons.ts';
+import type { Operation } from '#sidecar/journal/operations.ts';
 
 /** Everything an agent may know of one action before calling it. Never a destination or a credential. */
 export interface ActionDescription {
@@ -72,21 +72,8 @@ export interface ExecuteResult {
   readonly evidence?: string;
 }
 
-/** Kept in memory only and bounded: gone with the process, and the answer says so. */
-export interface OperationRecord {
-  readonly operationId: string;
-  readonly requestId: string;
-  readonly action: string;
-  readonly state: 'running' | 'done' | 'failed';
-  readonly startedAtMs: number;
-  readonly finishedAtMs?: number;
-  readonly error?: { readonly reason: Reason; readonly message: string };
-  readonly complete?: boolean;
-  readonly returned?: number;
-}
-
 export interface OperationPage {
-  readonly operations: readonly OperationRecord[];
+  readonly operations: readonly Operation[];
   /** Records that were dropped because the store is bounded; a list with any is not whole. */
   readonly dropped: number;
   readonly keptMax: number;
@@ -96,7 +83,7 @@ export interface Calls {
   list(): readonly ActionDescription[];
   /** Throws PosternError. */
   execute(call: ExecuteCall, context: CallContext): Promise<ExecuteResult>;
-  /** Waits up to `waitMs` for a running operation to end. Throws PosternError when the id is not known. */
-  getOperation(operationId: string, waitMs: number, signal: AbortSignal): Promise<OperationRecord>;
+  /** Waits up to `waitMs`, at most limits.operationWaitMsMax, for a running operation to end. Throws PosternError when the id is not known. */
+  getOperation(operationId: string, waitMs: number, signal: AbortSignal): Promise<Operation>;
   listOperations(): OperationPage;
 }

@@ -1,6 +1,6 @@
 /**
- * From a plan to an answer, in this order: gate, remembered as running, recorded, read, evidence, recorded, remembered
- * as ended. Every failure after the intent is recorded as an outcome.
+ * From a plan that passed the gate to an answer, in this order: recorded, read, evidence, remembered as ended, recorded.
+ * Every failure on the way is recorded as an outcome.
  */
 
 import type { Clock } from '#core/bounds/clock.ts';
@@ -12,7 +12,7 @@ import { executeRead, type ReadAnswer } from '#sidecar/execute/read.ts';
 import type { Operations } from '#sidecar/journal/operations.ts';
 import type { CallContext, ExecuteResult } from './calls.ts';
 import type { EvidenceSealer } from './evidence.ts';
-import { type Passed, passGate } from './gate.ts';
+import type { Passed } from './gate.ts';
 import type { Plan } from './plan.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -25,12 +25,11 @@ export interface Means {
 }
 
 /** Throws PosternError; details carry the operation id and, where pages were asked, the completeness. */
-export async function execute(plan: Plan, means: Means, context: CallContext): Promise<ExecuteResult> {
-  const passed = passGate(plan);
+export async function execute(passed: Passed, means: Means, context: CallContext): Promise<ExecuteResult> {
+  const { plan } = passed;
   const started = means.clock.monotonicMs();
-  await intent(passed, means);
-  means.operations.begin(plan.operationId, plan.requestId, plan.served.contract.action);
   try {
+    await intent(passed, means);
     const result = answered(plan, means, await read(plan, means, context));
     const { completeness } = result.envelope;
     means.operations.finish(plan.operationId, { state: 'done', complete: completeness.complete, returned: completeness.page.returned });
@@ -41,7 +40,7 @@ export async function execute(plan: Plan, means: Means, context: CallContext): P
     );
     return result;
   } catch (thrown) {
-    const error = withIds(PosternError.from(thrown), plan);
+    const error = PosternError.from(thrown).forCall(plan);
     means.operations.finish(plan.operationId, { state: 'failed', error: { reason: error.reason, message: error.message } });
     await means.recorder.outcome(plan, { kind: 'failed', error }, means.clock.monotonicMs() - started);
     throw error;
@@ -107,17 +106,5 @@ function failure(folded: Extract<Folded, { kind: 'error' }>): PosternError {
   return new PosternError(folded.reason, folded.message, {
     completeness: folded.completeness,
     ...(folded.retryAfterMs === undefined ? {} : { retryAfterMs: folded.retryAfterMs }),
-  });
-}
-
-function withIds(error: PosternError, plan: Plan): PosternError {
-  return new PosternError(error.reason, error.message, {
-    cause: error.cause,
-    requestId: plan.requestId,
-    operationId: plan.operationId,
-    fields: error.fields,
-    details: error.details,
-    completeness: error.completeness,
-    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
   });
 }

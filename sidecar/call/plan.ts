@@ -2,8 +2,8 @@
  * A plan: one call, fully validated, before anything is sent. Built by prepare.ts and by nothing else.
  */
 
-import type { SourceWalk } from '#core/completeness/walk.ts';
 import type { JsonValue } from '#core/contract/compiled.ts';
+import type { OpenedCursor } from '#sidecar/cursor/cursor.ts';
 import type { ServedAction } from './bundle.ts';
 
 export interface Plan {
@@ -16,5 +16,6 @@ export interface Plan {
   readonly operationId: string;
   readonly onePage: boolean;
   readonly deadlineMs?: number;
-  readonly resume?: { readonly walks: readonly SourceWalk[]; readonly calls: number; readonly expired: boolean };
+  /** The walk so far, where the call goes on with a cursor. */
+  readonly resume?: OpenedCursor;
 }

@@ -16,7 +16,7 @@ export interface Recorder {
   intent(passed: Passed): Promise<void> | void;
   /** What became of a cursor that was given back; told before the call goes on or ends. */
   cursorUsed(action: string, outcome: 'resumed' | 'invalid' | 'expired'): void;
-  /** Told once for every call that had an intent. */
+  /** Told once for every call whose intent was asked for, also when that failed. */
   outcome(plan: Plan, end: CallEnd, durationMs: number): Promise<void> | void;
   /** A call that ended before its intent: refused arguments, unknown actions. `action` only when it is one we serve. */
   refused(call: { readonly requestId: string; readonly action?: string }, error: PosternError, durationMs: number): void;

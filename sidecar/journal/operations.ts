@@ -10,6 +10,7 @@ import type { Clock } from '#core/bounds/clock.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import type { Reason } from '#core/error/reasons.ts';
 
+/** Gone with the process, and dropped when newer ones need the room: the lists say so. */
 export interface Operation {
   readonly operationId: string;
   readonly requestId: string;
@@ -50,9 +51,12 @@ export class Operations {
 
   /** Throws IDEMPOTENCY_BUSY while an operation of this id is running: two calls would be one operation with two ends. */
   begin(operationId: string, requestId: string, action: string): void {
-    if (this.#byId.get(operationId)?.state === 'running') {
+    const earlier = this.#byId.get(operationId);
+    if (earlier?.state === 'running') {
       throw new PosternError('IDEMPOTENCY_BUSY', 'An operation of this id is running; wait for it with GetOperation.', { operationId });
     }
+    // The same operation again: its earlier end is no longer kept, nor counted as kept.
+    if (this.#byId.delete(operationId)) this.#ended -= 1;
     this.#byId.set(operationId, { operationId, requestId, action, state: 'running', startedAtMs: this.#clock.wallMs() });
   }
 

@@ -31,8 +31,7 @@ export function actionService(calls: Calls): Implementation<typeof ActionService
       throw notServedYet();
     },
     async getOperation({ operationId, waitMs }, { signal }) {
-      const wait = Math.min(waitMs, limits.operationWaitMsMax);
-      return { operation: operationMessage(await calls.getOperation(operationId, wait, signal)) };
+      return { operation: operationMessage(await calls.getOperation(operationId, waitMs, signal)) };
     },
     async listOperations() {
       const { operations, dropped, keptMax } = calls.listOperations();

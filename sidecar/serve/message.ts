@@ -13,7 +13,7 @@ import {
   ResultShape_Presence,
 } from '#proto/postern/v1/action_pb.ts';
 import { Absence } from '#proto/postern/v1/completeness_pb.ts';
-import type { ActionDescription, OperationRecord } from '#sidecar/call/calls.ts';
+import type { ActionDescription, OperationPage } from '#sidecar/call/calls.ts';
 
 const EFFECT = { Read: Effect.READ, Write: Effect.WRITE, Destructive: Effect.DESTRUCTIVE } as const;
 const APPROVAL = { None: ApprovalMode.NONE, Session: ApprovalMode.SESSION, EachCall: ApprovalMode.EACH_CALL } as const;
@@ -53,7 +53,7 @@ export function actionMessage(action: ActionDescription): Action {
   });
 }
 
-export function operationMessage(operation: OperationRecord): Operation {
+export function operationMessage(operation: OperationPage['operations'][number]): Operation {
   const { error, complete, returned, finishedAtMs } = operation;
   return create(OperationSchema, {
     operationId: operation.operationId,

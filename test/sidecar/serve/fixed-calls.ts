@@ -1,7 +1,8 @@
 /** Calls with fixed answers, for tests of the gRPC surface: what is encoded must be what a client reads. */
 import type { Completeness } from '#core/completeness/envelope.ts';
 import { PosternError } from '#core/error/postern-error.ts';
-import type { ActionDescription, CallContext, Calls, ExecuteCall, ExecuteResult, OperationRecord } from '#sidecar/call/calls.ts';
+import type { ActionDescription, CallContext, Calls, ExecuteCall, ExecuteResult } from '#sidecar/call/calls.ts';
+import type { Operation } from '#sidecar/journal/operations.ts';
 
 /** Every optional member is there, and no two values are alike. */
 export const FULL_COMPLETENESS: Completeness = {
@@ -93,7 +94,7 @@ export const ACTION: ActionDescription = {
   revision: `sha256:${'0'.repeat(64)}`,
 };
 
-export const OPERATION: OperationRecord = {
+export const OPERATION: Operation = {
   operationId: `op_${'a'.repeat(26)}`,
   requestId: 'req_1',
   action: 'list_open_issues',
