@@ -13,6 +13,12 @@ import type { SourceRun, Walked } from './source-walk.ts';
 
 export type Opened = { readonly kind: 'opened'; readonly walk: SourceWalk } | { readonly kind: 'failed'; readonly walked: Walked };
 
+/** Whether a walk out of a cursor still has its opening before it: a limit ended the call that would have begun it. */
+export function isUnopened(run: SourceRun, walk: SourceWalk): boolean {
+  const begun = walk.done || walk.pending || walk.pages > 0 || walk.held !== undefined || Object.keys(walk.open).length > 0;
+  return run.target.open !== undefined && !begun;
+}
+
 /** Throws PosternError for what could not be asked at all. */
 export async function openSource(run: SourceRun, source: string): Promise<Opened> {
   const { open } = run.target;
@@ -39,7 +45,9 @@ export async function openSource(run: SourceRun, source: string): Promise<Opened
 
 function begin(run: SourceRun, source: string, open: Readonly<Record<string, JsonValue>>): SourceWalk {
   const next = initialNext(run.contract.completeness.paging, { ...run.values, open, next: {}, budget: {} });
-  return startWalk(run.contract, source, open, next);
+  const walk = startWalk(run.contract, source, open, next);
+  // What a handle shows is as old as its opening.
+  return run.target.open === undefined ? walk : { ...walk, sinceMs: run.clock.wallMs() };
 }
 
 function openValues(
@@ -50,10 +58,15 @@ function openValues(
   const values: Record<string, JsonValue> = Object.create(null);
   for (const { name, path } of wanted) {
     const reading = readPath(reply.body, path);
-    if (reading.kind !== 'value') return null;
+    // A handle of nothing would leave its parameter out, or send it empty: the pages after it would have no basis.
+    if (reading.kind !== 'value' || isEmpty(reading.value)) return null;
     values[name] = reading.value;
   }
   return values;
+}
+
+function isEmpty(value: JsonValue): boolean {
+  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 /** A good status without the promised value is not an answer of this contract: judged as one that cannot be decoded. */

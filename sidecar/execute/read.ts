@@ -13,7 +13,7 @@ import type { CompiledContract, HttpTarget, JsonValue, SourceRules } from '#core
 import { renderSentence } from '#core/contract/sentence.ts';
 import type { SlotValues } from '#core/contract/slot-value.ts';
 import { Budget } from './budget.ts';
-import { openSource } from './open-source.ts';
+import { isUnopened, openSource } from './open-source.ts';
 import type { Remote } from './remote.ts';
 import { RowText } from './row-text.ts';
 import { type SourceRun, type Walked, walkSource } from './source-walk.ts';
@@ -105,7 +105,7 @@ function sourceJob(
     name,
     run: async () => {
       const kept = request.resume?.walks.find((walk) => walk.source === name);
-      if (kept !== undefined) return walkSource(run, kept);
+      if (kept !== undefined && !isUnopened(run, kept)) return walkSource(run, kept);
       const opened = await openSource(run, name);
       return opened.kind === 'failed' ? opened.walked : walkSource(run, opened.walk);
     },

@@ -13,7 +13,8 @@ export class RowText {
   /** Adds the first `kept` rows of a page whose text `measure` made. */
   add(rows: readonly Row[], text: string): void {
     if (rows.length === 0) return;
-    this.rows.push(...rows);
+    // One by one: a page of a hundred thousand rows is more arguments than a call may have.
+    for (const row of rows) this.rows.push(row);
     this.#pages.push(text);
   }
 

@@ -15,8 +15,9 @@ import {
   takePage,
   type WalkContext,
 } from '#core/completeness/walk.ts';
-import type { CompiledContract, HttpTarget } from '#core/contract/compiled.ts';
+import type { CompiledContract, HttpTarget, RequestTemplate } from '#core/contract/compiled.ts';
 import type { SlotValues } from '#core/contract/slot-value.ts';
+import { PosternError } from '#core/error/postern-error.ts';
 import type { Budget } from './budget.ts';
 import type { Remote } from './remote.ts';
 import { fitRows, RowText } from './row-text.ts';
@@ -93,15 +94,28 @@ async function ask(run: SourceRun, walk: SourceWalk): Promise<Exchange | OwnStop
     open: walk.open,
     budget: { millis: Math.max(1, Math.floor(run.budget.timeLeftMs)) },
   };
-  const exchange = await run.remote.ask(template, values, {
-    signal: run.signal,
-    bodyBytesMax: run.budget.bytesLeft,
-    ...(walk.follow === undefined ? {} : { follow: walk.follow }),
-  });
+  const exchange = await askOrMisfit(run, template, values, walk.follow);
   // Our own deadline cut the request: that is our limit, not a fault of the remote.
   if (exchange.reply.kind === 'noReply' && run.signal.aborted)
     return run.budget.timeLeftMs <= 0 ? run.budget.timeStop() : { limit: 'cancelled' };
   return exchange;
+}
+
+/** A cursor of the remote that fits no request is its fault, and no reason to lose the rows before it. */
+async function askOrMisfit(run: SourceRun, template: RequestTemplate, values: SlotValues, follow: string | undefined): Promise<Exchange> {
+  try {
+    return await run.remote.ask(template, values, {
+      signal: run.signal,
+      bodyBytesMax: run.budget.bytesLeft,
+      ...(follow === undefined ? {} : { follow }),
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof PosternError) || thrown.reason !== 'REMOTE_PROTOCOL') throw thrown;
+    return {
+      sent: { method: template.method, path: '', query: {}, headers: {}, body: null },
+      reply: { kind: 'noReply', cause: 'protocol', receivedAtMs: run.clock.wallMs() },
+    };
+  }
 }
 
 function isStop(value: Exchange | OwnStop): value is OwnStop {
