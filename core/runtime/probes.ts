@@ -27,6 +27,7 @@ export async function startProbes({ host, port, notReady, metrics }: ProbesOptio
     connectionTimeout: limits.probeRequestMsMax,
     keepAliveTimeout: limits.probeRequestMsMax,
     routerOptions: { maxParamLength: 100 },
+    schemaController: { compilersFactory: NO_SCHEMAS },
     forceCloseConnections: true,
   });
   app.server.maxConnections = limits.probeConnectionsMax;
@@ -49,4 +50,13 @@ export async function startProbes({ host, port, notReady, metrics }: ProbesOptio
   const address = app.server.address();
   if (address === null || typeof address === 'string') throw new TypeError('a TCP address was expected');
   return { port: address.port, close: () => app.close() };
+}
+
+/** No route here has a schema; the compilers the framework would load for them cost as much as the framework. */
+const NO_SCHEMAS = { buildValidator: refuseSchemas, buildSerializer: refuseSchemas };
+
+function refuseSchemas(): () => never {
+  return () => {
+    throw new TypeError('a probe has no schema');
+  };
 }
