@@ -100,6 +100,8 @@ function undoCodings(wire: WireReply, bytesMax: number): RawReply | Promise<RawR
 async function decodedReply(wire: WireReply, codings: readonly string[], bytesMax: number): Promise<RawReply> {
   // What a broken stream decompresses to is not known to be its beginning.
   if (wire.fault !== undefined && wire.fault !== 'unframed') return { ...wire, body: NO_BYTES };
+  // No coding packs anything into nothing: the body was lost on the way, and would read as a list without lines.
+  if (wire.body.length === 0 && wire.status === 200) return { ...wire, fault: 'cut' };
   const decoded = await decodeContent(wire.body, codings, bytesMax);
   if (decoded.kind === 'bytes') return { ...wire, body: decoded.bytes };
   if (decoded.kind === 'unknown') throw new TransportFailure('protocol', true);
