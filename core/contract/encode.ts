@@ -67,6 +67,12 @@ const PLAIN = /^[A-Za-z0-9_~-]+$/;
 /** One path segment (RFC 3986 section 3.3). */
 export function encodeSegment(text: string): string | Misfit {
   if (PLAIN.test(text)) return text;
+  const fault = segmentFault(text) ?? (ASCII.test(text) ? undefined : segmentFault(text.normalize('NFKC')));
+  return fault ?? percentEncode(text);
+}
+
+/** Also asked of the compatibility form: servers that map full-width dots and slashes to plain ones are known. */
+function segmentFault(text: string): Misfit | undefined {
   if (text === '') return misfit('empty', 'must not be empty: it is a part of the path');
   if (CONTROL.test(text)) return misfit('control', 'must not contain control characters');
   // `..;x` is `..` with a parameter to servers that know path parameters.
@@ -75,7 +81,7 @@ export function encodeSegment(text: string): string | Misfit {
   if (text.includes('%')) return misfit('percent', 'must not contain %: some servers decode twice');
   if (/[/\\]/.test(text)) return misfit('separator', 'must not contain / or \\: it is one part of the path');
   if (text.includes(';')) return misfit('reserved', 'must not contain a semicolon: some servers cut the path there');
-  return percentEncode(text);
+  return undefined;
 }
 
 /** The value of one query parameter. */
@@ -114,4 +120,6 @@ export function percentEncode(text: string): string | Misfit {
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is what it is for
 const FORM_CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is meant
+const ASCII = /^[\u0000-\u007f]*$/;
 const HEADER_TEXT = /^[\u0020-\u007e]*$/;
