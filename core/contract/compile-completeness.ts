@@ -40,7 +40,7 @@ const UNITS = [
 ] as const satisfies readonly TimeUnit[];
 
 export function compileCompleteness(draft: Draft, node: SpecNode): CompletenessRules {
-  const reach = reachAt(node.maybe('reach'));
+  const reach = reachAt(node);
   const job = node.maybe('job');
   const scope = scopeAt(draft, node.maybe('scope'));
   const sources = sourcesAt(draft, node.maybe('sources'));
@@ -145,7 +145,8 @@ function totalAt(node: SpecNode): TotalRule {
   };
 }
 
-function reachAt(node: SpecNode | undefined): ReachRules | undefined {
+function reachAt(completeness: SpecNode): ReachRules | undefined {
+  const node = completeness.maybe('reach');
   if (node === undefined) return undefined;
   const bounds: { -readonly [K in 'total' | 'offset' | 'pageSize' | 'items']?: number } = {};
   for (const name of ['total', 'offset', 'pageSize', 'items'] as const) {
@@ -153,6 +154,12 @@ function reachAt(node: SpecNode | undefined): ReachRules | undefined {
     if (bound !== undefined) bounds[name] = bound;
   }
   const probe = node.maybe('probe');
+  if (bounds.offset !== undefined && !completeness.at('paging').at('counter').present)
+    node
+      .at('offset')
+      .problem('paging-conflict', 'offset bounds a counter, and paging has none.', { cure: 'Write paging.counter, or drop offset.' });
+  if (probe !== undefined && bounds.items === undefined)
+    node.at('items').problem('missing-field', 'A probe compares with items, and items is not there.');
   const narrowBy = node
     .at('narrowBy')
     .list()
@@ -169,10 +176,9 @@ function reachAt(node: SpecNode | undefined): ReachRules | undefined {
 }
 
 function cursorAt(node: SpecNode): CompletenessRules['cursor'] {
-  const ttl = node.maybe('ttl')?.milliseconds();
   const resumeFrom = node.maybe('resumeFrom')?.locator();
   return {
-    ...(ttl === undefined ? {} : { ttlMs: ttl }),
+    ttlMs: node.at('ttl').milliseconds(),
     onExpiry: node.at('onExpiry').choice(['Fail', 'ContinueInconsistent']),
     ...(resumeFrom === undefined ? {} : { resumeFrom }),
     afterMutation: node.at('afterMutation').choice(['Keep', 'Invalidate']),

@@ -118,7 +118,7 @@ function idempotencyAt(draft: Draft, node: SpecNode): void {
   givenAt(draft, settle, 'settle');
   settle.maybe('after')?.milliseconds();
   settle.at('done').rule(RESULT_VARIABLES);
-  settle.at('notDone').rule(RESULT_VARIABLES);
+  settle.maybe('notDone')?.rule(RESULT_VARIABLES);
 }
 
 /** The key's header is Postern's to send: a name the contract sets too, or one of the transport, would be sent twice. */

@@ -231,7 +231,7 @@ export interface ReachRules {
   readonly narrowBy: readonly string[];
 }
 export interface CursorRules {
-  readonly ttlMs?: number;
+  readonly ttlMs: number;
   readonly onExpiry: 'Fail' | 'ContinueInconsistent';
   readonly resumeFrom?: Locator;
   readonly afterMutation: 'Keep' | 'Invalidate';

@@ -19,9 +19,10 @@ interface Default {
 
 const at = (path: string, value: Default['value']): Default => ({ at: path.split('.'), value });
 
-/** As a person writes it: `1h`, `30s`. */
+/** As a person writes it: `1h`, `5m`, `30s`. */
 function duration(ms: number): string {
   if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
+  if (ms % 60_000 === 0) return `${ms / 60_000}m`;
   return ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`;
 }
 
@@ -61,7 +62,6 @@ const DEFAULTS: readonly Default[] = [
   at('completeness.paging.mode', 'Walk'),
   at('completeness.paging.next.*.presence', 'Required'),
   at('completeness.paging.follow.paths', []),
-  at('completeness.paging.follow.vary', []),
   at('completeness.paging.counter.start', 0),
   at('completeness.paging.counter.stride', 'Returned'),
   at('completeness.paging.end.flag.presence', 'Required'),
@@ -83,6 +83,7 @@ const DEFAULTS: readonly Default[] = [
   at('completeness.reach.probe.drop', 'Last'),
   at('completeness.reach.narrowBy', []),
   at('completeness.cursor', {}),
+  at('completeness.cursor.ttl', duration(limits.cursorTtlMsDefault)),
   at('completeness.cursor.onExpiry', 'Fail'),
   at('completeness.cursor.afterMutation', 'Keep'),
   at('completeness.job.interval', duration(limits.jobIntervalMsDefault)),
@@ -105,7 +106,6 @@ const DEFAULTS: readonly Default[] = [
   at('completeness.onIncomplete', 'Return'),
   at('evidence.onIncomplete', 'Refuse'),
   at('evidence.proof', 'Checked'),
-  at('evidence.match', []),
   at('idempotency', {}),
   at('idempotency.mode', 'None'),
   at('approval', {}),

@@ -55,8 +55,8 @@ export class Cursors {
   }
 
   /** Throws LIMIT_EXCEEDED when the walk is too large to be carried: a cursor that cannot come back is no way on. */
-  seal(walk: WalkSoFar, context: CursorContext, ttlMs: number | undefined): SealedCursor {
-    const expires = this.#clock.wallMs() + (ttlMs ?? limits.cursorTtlMsDefault);
+  seal(walk: WalkSoFar, context: CursorContext, ttlMs: number): SealedCursor {
+    const expires = this.#clock.wallMs() + ttlMs;
     const content: Content = { v: 1, expires, ...walk };
     const packed = deflateRawSync(JSON.stringify(content)).toString('base64');
     const cursor = this.#sealer.seal(packed, this.#bound(context));

@@ -259,7 +259,7 @@ export const actionContractSpecSchema: Record<string, unknown> = {
    ],
    "properties": {
     "argument": {
-     "$ref": "#/$defs/path"
+     "$ref": "#/$defs/argumentPath"
     },
     "order": {
      "type": "string",
@@ -291,7 +291,7 @@ export const actionContractSpecSchema: Record<string, unknown> = {
      "$ref": "#/$defs/objectName"
     },
     "ids": {
-     "$ref": "#/$defs/path"
+     "$ref": "#/$defs/argumentPath"
     },
     "claim": {
      "type": "string",
@@ -381,7 +381,7 @@ export const actionContractSpecSchema: Record<string, unknown> = {
      "$ref": "#/$defs/callArguments"
     },
     "expect": {
-     "$ref": "#/$defs/cel"
+     "$ref": "#/$defs/resultCel"
     }
    },
    "additionalProperties": false
@@ -434,10 +434,10 @@ export const actionContractSpecSchema: Record<string, unknown> = {
        "$ref": "#/$defs/duration"
       },
       "done": {
-       "$ref": "#/$defs/cel"
+       "$ref": "#/$defs/resultCel"
       },
       "notDone": {
-       "$ref": "#/$defs/cel"
+       "$ref": "#/$defs/resultCel"
       }
      },
      "additionalProperties": false
@@ -468,14 +468,14 @@ export const actionContractSpecSchema: Record<string, unknown> = {
      "type": "array",
      "maxItems": 16,
      "items": {
-      "$ref": "#/$defs/path"
+      "$ref": "#/$defs/argumentPath"
      }
     },
     "expiresAfter": {
      "$ref": "#/$defs/duration"
     },
     "reason": {
-     "$ref": "#/$defs/path"
+     "$ref": "#/$defs/argumentPath"
     },
     "because": {
      "$ref": "#/$defs/because"
@@ -500,7 +500,10 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     ],
     "properties": {
      "name": {
-      "$ref": "#/$defs/ruleName"
+      "type": "string",
+      "pattern": "^[a-zA-Z0-9]([-_a-zA-Z0-9]*[a-zA-Z0-9])?$",
+      "minLength": 1,
+      "maxLength": 63
      },
      "code": {
       "type": "string",
@@ -576,6 +579,11 @@ export const actionContractSpecSchema: Record<string, unknown> = {
    "type": "string",
    "minLength": 1,
    "maxLength": 63
+  },
+  "argumentPath": {
+   "type": "string",
+   "pattern": "^/",
+   "maxLength": 500
   },
   "because": {
    "type": "string",
@@ -1227,10 +1235,10 @@ export const actionContractSpecSchema: Record<string, unknown> = {
         "$ref": "#/$defs/cel"
        },
        "onFewer": {
-        "$ref": "#/$defs/reason"
+        "$ref": "#/$defs/mismatch"
        },
        "onMore": {
-        "$ref": "#/$defs/reason"
+        "$ref": "#/$defs/mismatch"
        },
        "then": {
         "$ref": "#/$defs/then"
@@ -1243,16 +1251,24 @@ export const actionContractSpecSchema: Record<string, unknown> = {
      "type": "object",
      "properties": {
       "total": {
-       "$ref": "#/$defs/count"
+       "type": "integer",
+       "minimum": 1,
+       "maximum": 1000000000
       },
       "offset": {
-       "$ref": "#/$defs/count"
+       "type": "integer",
+       "minimum": 1,
+       "maximum": 1000000000
       },
       "pageSize": {
-       "$ref": "#/$defs/count"
+       "type": "integer",
+       "minimum": 1,
+       "maximum": 1000000000
       },
       "items": {
-       "$ref": "#/$defs/count"
+       "type": "integer",
+       "minimum": 1,
+       "maximum": 1000000000
       },
       "fullPage": {
        "type": "string",
@@ -1298,7 +1314,9 @@ export const actionContractSpecSchema: Record<string, unknown> = {
      "type": "object",
      "properties": {
       "ttl": {
-       "$ref": "#/$defs/duration"
+       "type": "string",
+       "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h)$",
+       "maxLength": 12
       },
       "onExpiry": {
        "type": "string",
@@ -1324,7 +1342,9 @@ export const actionContractSpecSchema: Record<string, unknown> = {
      "type": "object",
      "properties": {
       "interval": {
-       "$ref": "#/$defs/duration"
+       "type": "string",
+       "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h)$",
+       "maxLength": 12
       },
       "rowsWhilePending": {
        "type": "string",
@@ -1398,10 +1418,14 @@ export const actionContractSpecSchema: Record<string, unknown> = {
        }
       },
       "floor": {
-       "$ref": "#/$defs/duration"
+       "type": "string",
+       "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h)$",
+       "maxLength": 12
       },
       "ceiling": {
-       "$ref": "#/$defs/duration"
+       "type": "string",
+       "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h)$",
+       "maxLength": 12
       }
      },
      "additionalProperties": false
@@ -1503,7 +1527,10 @@ export const actionContractSpecSchema: Record<string, unknown> = {
         ],
         "properties": {
          "name": {
-          "$ref": "#/$defs/ruleName"
+          "type": "string",
+          "pattern": "^[a-zA-Z0-9]([-_a-zA-Z0-9]*[a-zA-Z0-9])?$",
+          "minLength": 1,
+          "maxLength": 63
          },
          "values": {
           "type": "object"
@@ -1542,7 +1569,9 @@ export const actionContractSpecSchema: Record<string, unknown> = {
        "maxLength": 14
       },
       "time": {
-       "$ref": "#/$defs/duration"
+       "type": "string",
+       "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h)$",
+       "maxLength": 12
       },
       "pageSize": {
        "type": "integer",
@@ -1617,11 +1646,6 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     },
     "additionalProperties": false
    }
-  },
-  "count": {
-   "type": "integer",
-   "minimum": 1,
-   "maximum": 1000000000
   },
   "duration": {
    "type": "string",
@@ -1723,6 +1747,20 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     "PUT",
     "PATCH",
     "DELETE"
+   ]
+  },
+  "mismatch": {
+   "type": "string",
+   "enum": [
+    "MORE_PAGES_AVAILABLE",
+    "RESULT_LIMIT_REACHED",
+    "TIME_BUDGET_EXCEEDED",
+    "SOURCE_UNAVAILABLE",
+    "VISIBILITY_RESTRICTED",
+    "REMOTE_RATE_LIMITED",
+    "CURSOR_EXPIRED",
+    "SNAPSHOT_CHANGED",
+    "COMPLETENESS_UNPROVEN"
    ]
   },
   "objectName": {
@@ -1909,7 +1947,9 @@ export const actionContractSpecSchema: Record<string, unknown> = {
      }
     },
     "object": {
-     "$ref": "#/$defs/path"
+     "type": "string",
+     "pattern": "^/",
+     "maxLength": 500
     },
     "absentItems": {
      "type": "string",
@@ -1984,7 +2024,9 @@ export const actionContractSpecSchema: Record<string, unknown> = {
         "maxLength": 63
        },
        "path": {
-        "$ref": "#/$defs/path"
+        "type": "string",
+        "pattern": "^/",
+        "maxLength": 500
        },
        "presence": {
         "type": "string",
@@ -2038,6 +2080,11 @@ export const actionContractSpecSchema: Record<string, unknown> = {
     }
    },
    "additionalProperties": false
+  },
+  "resultCel": {
+   "type": "string",
+   "minLength": 1,
+   "maxLength": 4096
   },
   "ruleName": {
    "type": "string",

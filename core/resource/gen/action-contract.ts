@@ -81,21 +81,38 @@ export type WarningName = string;
  */
 export type Relation = 'Exact' | 'LowerBound' | 'Estimate' | 'Scanned';
 /**
- * A number of items. Example: `1000`.
+ * What it means when the count and what came differ this way. Default `COMPLETENESS_UNPROVEN`. Example: `VISIBILITY_RESTRICTED`.
  */
-export type Count = number;
+export type Mismatch =
+  | 'MORE_PAGES_AVAILABLE'
+  | 'RESULT_LIMIT_REACHED'
+  | 'TIME_BUDGET_EXCEEDED'
+  | 'SOURCE_UNAVAILABLE'
+  | 'VISIBILITY_RESTRICTED'
+  | 'REMOTE_RATE_LIMITED'
+  | 'CURSOR_EXPIRED'
+  | 'SNAPSHOT_CHANGED'
+  | 'COMPLETENESS_UNPROVEN';
 /**
  * A length of time: number and unit. Example: `20s`.
  */
 export type Duration = string;
 /**
- * What the value is. Default `RetryAfter` (seconds or a date, RFC 9110).
+ * What the value is. `RetryAfter`, the default of a wait: seconds or a date (RFC 9110).
  */
 export type TimeUnit = 'RetryAfter' | 'Seconds' | 'Millis' | 'EpochSeconds' | 'EpochMillis' | 'HTTPDate' | 'RateLimitParameter';
+/**
+ * An argument, as a JSON Pointer. Example: `/project_ids`.
+ */
+export type ArgumentPath = string;
 /**
  * Name of an argument. Example: `inactive_since`.
  */
 export type ArgumentName = string;
+/**
+ * CEL over `result`, the data of that read. Example: `result.payment.status == 'succeeded'`.
+ */
+export type ResultCel = string;
 /**
  * Accepted, Ready, Suspended, AllFieldsPass, PresetWeakened, SharedServiceAccount, WarningExpiring.
  *
@@ -260,7 +277,7 @@ export interface ActionContract {
      * One request per element of a list argument, each with its own record, recheck and outcome. Example: `{argument: /project_ids, order: Sequential, onFailure: Stop}`.
      */
     forEach?: {
-      argument: Path;
+      argument: ArgumentPath;
       /**
        * One after the other.
        */
@@ -275,7 +292,7 @@ export interface ActionContract {
      */
     evidence?: {
       from: ObjectName;
-      ids: Path;
+      ids: ArgumentPath;
       /**
        * `Listed`: every id was in the answer. `Absent`: none was, and absence was provable.
        */
@@ -311,10 +328,10 @@ export interface ActionContract {
     recheck?: {
       contract: ObjectName;
       arguments: CallArguments;
-      expect: Cel;
+      expect: ResultCel;
     };
     /**
-     * What sending twice does. Example: `{mode: Key, header: idempotency-key, ttl: 24h}`.
+     * What sending twice does; without this block `None`. Example: `{mode: Key, header: idempotency-key, ttl: 24h}`.
      */
     idempotency?: {
       /**
@@ -338,12 +355,12 @@ export interface ActionContract {
         contract: ObjectName;
         arguments: CallArguments;
         after?: Duration;
-        done: Cel;
-        notDone?: Cel;
+        done: ResultCel;
+        notDone?: ResultCel;
       };
     };
     /**
-     * Whether a person must agree. Example: `{mode: EachCall, expiresAfter: 15m, reason: /reason}`.
+     * Whether a person must agree. Without this block `EachCall` for Destructive and for evidence that claims Absent, else `None`. Example: `{mode: EachCall, expiresAfter: 15m, reason: /reason}`.
      */
     approval?: {
       /**
@@ -359,9 +376,9 @@ export interface ActionContract {
        *
        * @maxItems 16
        */
-      vary?: Path[];
+      vary?: ArgumentPath[];
       expiresAfter?: Duration;
-      reason?: Path;
+      reason?: ArgumentPath;
       because?: Because;
     };
     /**
@@ -370,7 +387,10 @@ export interface ActionContract {
      * @maxItems 64
      */
     warnings?: {
-      name: RuleName;
+      /**
+       * Name by which rules raise it. Example: `index-lag`.
+       */
+      name: string;
       /**
        * What kind of care. Example: `STALE_INDEX`.
        */
@@ -538,7 +558,7 @@ export interface Result {
    */
   decoder?: 'JSON' | 'XML' | 'NDJSON' | 'Lines';
   /**
-   * Media types accepted; anything else is REMOTE_PROTOCOL, never an empty list. `none` accepts an answer without the header. Example: `[application/json]`.
+   * Media types accepted; anything else is REMOTE_PROTOCOL, never an empty list. `none` accepts an answer without the header. Default: those of the decoder. Example: `[application/json]`.
    *
    * @maxItems 16
    */
@@ -588,7 +608,10 @@ export interface Result {
    * @maxItems 8
    */
   items?: Path[];
-  object?: Path;
+  /**
+   * Path of the one value of an answer without a list. Default `/`. Example: `/incident`.
+   */
+  object?: string;
   /**
    * What an answer without the list means. `Error`: REMOTE_PROTOCOL. `Empty`: no items. Default `Error`.
    */
@@ -633,7 +656,10 @@ export interface Result {
      * Member of the row. Example: `author`.
      */
     name: string;
-    path?: Path;
+    /**
+     * Where the value stands in the item. Default: a member of that name. Example: `/user/login`.
+     */
+    path?: string;
     /**
      * `Required` (default): missing raises PARTIAL_FIELD_SET. `Optional`: may be missing. `Restricted`: missing means not permitted.
      */
@@ -918,28 +944,40 @@ export interface Completeness {
      */
     constant?: 'Required' | 'Ignored';
     when?: Cel;
-    onFewer?: Reason;
-    onMore?: Reason;
+    onFewer?: Mismatch;
+    onMore?: Mismatch;
     then?: Then;
   }[];
   /**
    * What the remote can ever give; the walk stops before asking beyond it. Example: `{total: 1000, pageSize: 100, narrowBy: [text]}`.
    */
   reach?: {
-    total?: Count;
-    offset?: Count;
-    pageSize?: Count;
-    items?: Count;
+    /**
+     * Items the remote gives of one question at most, however many it counts. Example: `1000`.
+     */
+    total?: number;
+    /**
+     * The largest offset the remote takes; bounds paging.counter. Example: `10000`.
+     */
+    offset?: number;
+    /**
+     * The largest page the remote gives. Example: `100`.
+     */
+    pageSize?: number;
+    /**
+     * Items kept of one answer: what fullPage and probe compare with. Example: `500`.
+     */
+    items?: number;
     /**
      * `Limit`: a full page may hide more, so it counts as a limit reached (Loki, Tempo); `Ignore` (default): the remote states its end.
      */
     fullPage?: 'Limit' | 'Ignore';
     /**
-     * Ask for more than is kept, to see whether there is more. Example: `{extra: 1, drop: First}`.
+     * The request asks for more than `items`: if more came, there is more than is kept. Example: `{extra: 1, drop: First}`.
      */
     probe?: {
       /**
-       * Items asked for beyond the limit.
+       * How many more than `items` the request asks for; it tells a reader, the request says it itself. Example: `1`.
        */
       extra: number;
       /**
@@ -958,7 +996,10 @@ export interface Completeness {
    * Life of a cursor of the remote. Example: `{ttl: 5m, onExpiry: Fail}`.
    */
   cursor?: {
-    ttl?: Duration;
+    /**
+     * How long the remote keeps a cursor. Default `5m`. Example: `30m`.
+     */
+    ttl?: string;
     /**
      * `Fail` (default) answers CURSOR_EXPIRED. `ContinueInconsistent` goes on and ends as SNAPSHOT_CHANGED.
      */
@@ -973,7 +1014,10 @@ export interface Completeness {
    * Polls the main request while its outcome is Pending. Example: `{interval: 1s, rowsWhilePending: Return}`.
    */
   job?: {
-    interval?: Duration;
+    /**
+     * Time between two polls. Default `1s`. Example: `5s`.
+     */
+    interval?: string;
     /**
      * What is done with rows of an unfinished job. Default `Discard`.
      */
@@ -998,8 +1042,14 @@ export interface Completeness {
       fixed?: Duration;
       unit?: TimeUnit;
     }[];
-    floor?: Duration;
-    ceiling?: Duration;
+    /**
+     * The shortest wait, whatever the remote says. Default `1s`.
+     */
+    floor?: string;
+    /**
+     * The longest wait, whatever the remote says. Default `1h`.
+     */
+    ceiling?: string;
   };
   /**
    * The age of the data; older than maxAge raises the warning. Example: `[{name: cache, from: {header: age}, unit: Seconds, maxAge: 60s, warning: cached}]`.
@@ -1055,7 +1105,10 @@ export interface Completeness {
      * @maxItems 64
      */
     list: {
-      name: RuleName;
+      /**
+       * Name of the source; it stands in answers, and select chooses by it. Example: `eu-west`.
+       */
+      name: string;
       /**
        * Values used as `$(source.name)`. Example: `{namespace: checkout-prod}`.
        */
@@ -1083,7 +1136,10 @@ export interface Completeness {
      * Decoded bytes read. Default `8Mi`.
      */
     bytes?: string;
-    time?: Duration;
+    /**
+     * Time of one call, but for approval; a caller's deadline may only shorten it. Default `30s`.
+     */
+    time?: string;
     /**
      * Items asked for per page, as `$(limits.pageSize)`.
      */

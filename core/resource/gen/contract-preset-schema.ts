@@ -49,6 +49,11 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
    "minLength": 1,
    "maxLength": 63
   },
+  "argumentPath": {
+   "type": "string",
+   "pattern": "^/",
+   "maxLength": 500
+  },
   "because": {
    "type": "string",
    "minLength": 1,
@@ -655,10 +660,10 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
         "$ref": "#/$defs/cel"
        },
        "onFewer": {
-        "$ref": "#/$defs/reason"
+        "$ref": "#/$defs/mismatch"
        },
        "onMore": {
-        "$ref": "#/$defs/reason"
+        "$ref": "#/$defs/mismatch"
        },
        "then": {
         "$ref": "#/$defs/then"
@@ -671,16 +676,24 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
      "type": "object",
      "properties": {
       "total": {
-       "$ref": "#/$defs/count"
+       "type": "integer",
+       "minimum": 1,
+       "maximum": 1000000000
       },
       "offset": {
-       "$ref": "#/$defs/count"
+       "type": "integer",
+       "minimum": 1,
+       "maximum": 1000000000
       },
       "pageSize": {
-       "$ref": "#/$defs/count"
+       "type": "integer",
+       "minimum": 1,
+       "maximum": 1000000000
       },
       "items": {
-       "$ref": "#/$defs/count"
+       "type": "integer",
+       "minimum": 1,
+       "maximum": 1000000000
       },
       "fullPage": {
        "type": "string",
@@ -726,7 +739,9 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
      "type": "object",
      "properties": {
       "ttl": {
-       "$ref": "#/$defs/duration"
+       "type": "string",
+       "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h)$",
+       "maxLength": 12
       },
       "onExpiry": {
        "type": "string",
@@ -752,7 +767,9 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
      "type": "object",
      "properties": {
       "interval": {
-       "$ref": "#/$defs/duration"
+       "type": "string",
+       "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h)$",
+       "maxLength": 12
       },
       "rowsWhilePending": {
        "type": "string",
@@ -826,10 +843,14 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
        }
       },
       "floor": {
-       "$ref": "#/$defs/duration"
+       "type": "string",
+       "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h)$",
+       "maxLength": 12
       },
       "ceiling": {
-       "$ref": "#/$defs/duration"
+       "type": "string",
+       "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h)$",
+       "maxLength": 12
       }
      },
      "additionalProperties": false
@@ -931,7 +952,10 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
         ],
         "properties": {
          "name": {
-          "$ref": "#/$defs/ruleName"
+          "type": "string",
+          "pattern": "^[a-zA-Z0-9]([-_a-zA-Z0-9]*[a-zA-Z0-9])?$",
+          "minLength": 1,
+          "maxLength": 63
          },
          "values": {
           "type": "object"
@@ -970,7 +994,9 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
        "maxLength": 14
       },
       "time": {
-       "$ref": "#/$defs/duration"
+       "type": "string",
+       "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h)$",
+       "maxLength": 12
       },
       "pageSize": {
        "type": "integer",
@@ -1045,11 +1071,6 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     },
     "additionalProperties": false
    }
-  },
-  "count": {
-   "type": "integer",
-   "minimum": 1,
-   "maximum": 1000000000
   },
   "duration": {
    "type": "string",
@@ -1151,6 +1172,20 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     "PUT",
     "PATCH",
     "DELETE"
+   ]
+  },
+  "mismatch": {
+   "type": "string",
+   "enum": [
+    "MORE_PAGES_AVAILABLE",
+    "RESULT_LIMIT_REACHED",
+    "TIME_BUDGET_EXCEEDED",
+    "SOURCE_UNAVAILABLE",
+    "VISIBILITY_RESTRICTED",
+    "REMOTE_RATE_LIMITED",
+    "CURSOR_EXPIRED",
+    "SNAPSHOT_CHANGED",
+    "COMPLETENESS_UNPROVEN"
    ]
   },
   "objectName": {
@@ -1337,7 +1372,9 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
      }
     },
     "object": {
-     "$ref": "#/$defs/path"
+     "type": "string",
+     "pattern": "^/",
+     "maxLength": 500
     },
     "absentItems": {
      "type": "string",
@@ -1412,7 +1449,9 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
         "maxLength": 63
        },
        "path": {
-        "$ref": "#/$defs/path"
+        "type": "string",
+        "pattern": "^/",
+        "maxLength": 500
        },
        "presence": {
         "type": "string",
@@ -1466,6 +1505,11 @@ export const contractPresetSpecSchema: Record<string, unknown> = {
     }
    },
    "additionalProperties": false
+  },
+  "resultCel": {
+   "type": "string",
+   "minLength": 1,
+   "maxLength": 4096
   },
   "ruleName": {
    "type": "string",

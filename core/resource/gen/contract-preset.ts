@@ -65,15 +65,24 @@ export type WarningName = string;
  */
 export type Relation = 'Exact' | 'LowerBound' | 'Estimate' | 'Scanned';
 /**
- * A number of items. Example: `1000`.
+ * What it means when the count and what came differ this way. Default `COMPLETENESS_UNPROVEN`. Example: `VISIBILITY_RESTRICTED`.
  */
-export type Count = number;
+export type Mismatch =
+  | 'MORE_PAGES_AVAILABLE'
+  | 'RESULT_LIMIT_REACHED'
+  | 'TIME_BUDGET_EXCEEDED'
+  | 'SOURCE_UNAVAILABLE'
+  | 'VISIBILITY_RESTRICTED'
+  | 'REMOTE_RATE_LIMITED'
+  | 'CURSOR_EXPIRED'
+  | 'SNAPSHOT_CHANGED'
+  | 'COMPLETENESS_UNPROVEN';
 /**
  * A length of time: number and unit. Example: `20s`.
  */
 export type Duration = string;
 /**
- * What the value is. Default `RetryAfter` (seconds or a date, RFC 9110).
+ * What the value is. `RetryAfter`, the default of a wait: seconds or a date (RFC 9110).
  */
 export type TimeUnit = 'RetryAfter' | 'Seconds' | 'Millis' | 'EpochSeconds' | 'EpochMillis' | 'HTTPDate' | 'RateLimitParameter';
 
@@ -163,7 +172,7 @@ export interface Result {
    */
   decoder?: 'JSON' | 'XML' | 'NDJSON' | 'Lines';
   /**
-   * Media types accepted; anything else is REMOTE_PROTOCOL, never an empty list. `none` accepts an answer without the header. Example: `[application/json]`.
+   * Media types accepted; anything else is REMOTE_PROTOCOL, never an empty list. `none` accepts an answer without the header. Default: those of the decoder. Example: `[application/json]`.
    *
    * @maxItems 16
    */
@@ -213,7 +222,10 @@ export interface Result {
    * @maxItems 8
    */
   items?: Path[];
-  object?: Path;
+  /**
+   * Path of the one value of an answer without a list. Default `/`. Example: `/incident`.
+   */
+  object?: string;
   /**
    * What an answer without the list means. `Error`: REMOTE_PROTOCOL. `Empty`: no items. Default `Error`.
    */
@@ -258,7 +270,10 @@ export interface Result {
      * Member of the row. Example: `author`.
      */
     name: string;
-    path?: Path;
+    /**
+     * Where the value stands in the item. Default: a member of that name. Example: `/user/login`.
+     */
+    path?: string;
     /**
      * `Required` (default): missing raises PARTIAL_FIELD_SET. `Optional`: may be missing. `Restricted`: missing means not permitted.
      */
@@ -523,28 +538,40 @@ export interface Completeness {
      */
     constant?: 'Required' | 'Ignored';
     when?: Cel;
-    onFewer?: Reason;
-    onMore?: Reason;
+    onFewer?: Mismatch;
+    onMore?: Mismatch;
     then?: Then;
   }[];
   /**
    * What the remote can ever give; the walk stops before asking beyond it. Example: `{total: 1000, pageSize: 100, narrowBy: [text]}`.
    */
   reach?: {
-    total?: Count;
-    offset?: Count;
-    pageSize?: Count;
-    items?: Count;
+    /**
+     * Items the remote gives of one question at most, however many it counts. Example: `1000`.
+     */
+    total?: number;
+    /**
+     * The largest offset the remote takes; bounds paging.counter. Example: `10000`.
+     */
+    offset?: number;
+    /**
+     * The largest page the remote gives. Example: `100`.
+     */
+    pageSize?: number;
+    /**
+     * Items kept of one answer: what fullPage and probe compare with. Example: `500`.
+     */
+    items?: number;
     /**
      * `Limit`: a full page may hide more, so it counts as a limit reached (Loki, Tempo); `Ignore` (default): the remote states its end.
      */
     fullPage?: 'Limit' | 'Ignore';
     /**
-     * Ask for more than is kept, to see whether there is more. Example: `{extra: 1, drop: First}`.
+     * The request asks for more than `items`: if more came, there is more than is kept. Example: `{extra: 1, drop: First}`.
      */
     probe?: {
       /**
-       * Items asked for beyond the limit.
+       * How many more than `items` the request asks for; it tells a reader, the request says it itself. Example: `1`.
        */
       extra: number;
       /**
@@ -563,7 +590,10 @@ export interface Completeness {
    * Life of a cursor of the remote. Example: `{ttl: 5m, onExpiry: Fail}`.
    */
   cursor?: {
-    ttl?: Duration;
+    /**
+     * How long the remote keeps a cursor. Default `5m`. Example: `30m`.
+     */
+    ttl?: string;
     /**
      * `Fail` (default) answers CURSOR_EXPIRED. `ContinueInconsistent` goes on and ends as SNAPSHOT_CHANGED.
      */
@@ -578,7 +608,10 @@ export interface Completeness {
    * Polls the main request while its outcome is Pending. Example: `{interval: 1s, rowsWhilePending: Return}`.
    */
   job?: {
-    interval?: Duration;
+    /**
+     * Time between two polls. Default `1s`. Example: `5s`.
+     */
+    interval?: string;
     /**
      * What is done with rows of an unfinished job. Default `Discard`.
      */
@@ -603,8 +636,14 @@ export interface Completeness {
       fixed?: Duration;
       unit?: TimeUnit;
     }[];
-    floor?: Duration;
-    ceiling?: Duration;
+    /**
+     * The shortest wait, whatever the remote says. Default `1s`.
+     */
+    floor?: string;
+    /**
+     * The longest wait, whatever the remote says. Default `1h`.
+     */
+    ceiling?: string;
   };
   /**
    * The age of the data; older than maxAge raises the warning. Example: `[{name: cache, from: {header: age}, unit: Seconds, maxAge: 60s, warning: cached}]`.
@@ -660,7 +699,10 @@ export interface Completeness {
      * @maxItems 64
      */
     list: {
-      name: RuleName;
+      /**
+       * Name of the source; it stands in answers, and select chooses by it. Example: `eu-west`.
+       */
+      name: string;
       /**
        * Values used as `$(source.name)`. Example: `{namespace: checkout-prod}`.
        */
@@ -688,7 +730,10 @@ export interface Completeness {
      * Decoded bytes read. Default `8Mi`.
      */
     bytes?: string;
-    time?: Duration;
+    /**
+     * Time of one call, but for approval; a caller's deadline may only shorten it. Default `30s`.
+     */
+    time?: string;
     /**
      * Items asked for per page, as `$(limits.pageSize)`.
      */

@@ -67,7 +67,7 @@ export function contract(given: Given = {}): CompiledContract {
       signals: [],
       notices: [],
       totals: [],
-      cursor: { onExpiry: 'Fail', afterMutation: 'Keep' },
+      cursor: { ttlMs: 300_000, onExpiry: 'Fail', afterMutation: 'Keep' },
       rateLimit: { wait: 'Never', waits: [], floorMs: 1000, ceilingMs: 3_600_000 },
       freshness: [],
       limits: { pages: 10, items: 1000, bytes: 8_388_608, timeMs: 30_000, parallel: 4 },

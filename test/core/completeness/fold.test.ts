@@ -133,7 +133,7 @@ describe('fold', () => {
     const frozen = contract({
       completeness: {
         consistency: { mode: 'SnapshotKey', equal: [locator({ body: '/next' })] },
-        cursor: { onExpiry: 'Fail', afterMutation: 'Invalidate' },
+        cursor: { ttlMs: 300_000, onExpiry: 'Fail', afterMutation: 'Invalidate' },
       },
     });
     const { continuation } = envelopeOf(drive(frozen, [MORE], { stop: { limit: 'one_page' } })).completeness;

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { parse } from 'yaml';
 import { compileContract } from '#core/contract/compile.ts';
 import type { JsonValue } from '#core/contract/compiled.ts';
+import { fillDefaults } from '#core/contract/defaults.ts';
 import { showProblem } from '#core/contract/report.ts';
 import type { ResourceObject } from '#core/contract/resource-object.ts';
 import { compiledSample, compileObject, compileSample, NOW_MS, objectsIn, sampleBinding, sampleContract, shown } from './sample-objects.ts';
@@ -40,10 +43,56 @@ test('compile: defaults are filled in', () => {
   });
   assert.deepEqual(contract.effects.approval, { mode: 'None' });
   assert.equal(contract.completeness.onIncomplete, 'Return');
+  assert.deepEqual(contract.completeness.cursor, { ttlMs: 5 * 60_000, onExpiry: 'Fail', afterMutation: 'Keep' });
   assert.deepEqual(contract.result.fields, [
     { name: 'id', path: { text: '/id', steps: [{ kind: 'member', name: 'id' }] }, presence: 'Required' },
     { name: 'title', path: { text: '/title', steps: [{ kind: 'member', name: 'title' }] }, presence: 'Optional' },
   ]);
+});
+
+/** The default a description of the CRD states, and the table's: both are read by people who trust them. */
+const STATED: readonly (readonly [path: string, text: string])[] = [
+  ['completeness.cursor.ttl', '5m'],
+  ['completeness.rateLimit.floor', '1s'],
+  ['completeness.rateLimit.ceiling', '1h'],
+  ['completeness.limits.pages', '10'],
+  ['completeness.limits.items', '1000'],
+  ['completeness.limits.bytes', '8Mi'],
+  ['completeness.limits.time', '30s'],
+  ['completeness.limits.parallel', '4'],
+  ['completeness.paging.mode', 'Walk'],
+  ['completeness.paging.remainder', 'Pages'],
+  ['completeness.rateLimit.wait', 'Never'],
+  ['completeness.cursor.afterMutation', 'Keep'],
+  ['result.decoder', 'JSON'],
+  ['result.as', 'items'],
+];
+
+test('compile: the defaults are those the CRD tells people', () => {
+  const crd = parse(readFileSync(new URL('../../../crds/postern.dev_actioncontracts.yaml', import.meta.url), 'utf8'));
+  const root = crd.spec.versions[0].schema.openAPIV3Schema.properties.spec;
+  const { spec } = fillDefaults({});
+  for (const [path, text] of STATED) {
+    const names = path.split('.');
+    const { description } = names.reduce((schema, name) => schema.properties[name], root);
+    assert.match(description, new RegExp(`Default \`?${text}\`?\\.`), path);
+    assert.equal(String(names.reduce<unknown>((held, name) => Reflect.get(held as object, name), spec)), text, path);
+  }
+});
+
+test('compile: a read that can only prove that an effect took place settles too', () => {
+  const settle = { contract: 'list-things', arguments: {}, done: 'size(result.things) == 1' };
+  const { problems } = compileSample({
+    effect: 'Write',
+    'http.method': 'POST',
+    'http.query': {},
+    result: { object: '/', fields: [{ name: 'id' }] },
+    completeness: {},
+    warnings: [],
+    idempotency: { mode: 'None', settle },
+    approval: { mode: 'EachCall' },
+  });
+  assert.deepEqual(shown(problems), []);
 });
 
 test('compile: a path ending in a slash, the root path and a spread keep their segments', () => {

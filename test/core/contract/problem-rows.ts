@@ -214,6 +214,8 @@ export const COMPLETENESS_ROWS: readonly Row[] = [
   ['argument-unknown', 'spec.completeness.reach.narrowBy[0]', { 'completeness.reach.narrowBy.0': 'sinse' }],
   ['argument-unknown', 'spec.approval.reason', { ...WRITE, approval: { mode: 'EachCall', reason: '/wrds' } }],
   ['reach-empty', 'spec.completeness.reach', { 'completeness.reach': {} }],
+  ['paging-conflict', 'spec.completeness.reach.offset', { 'completeness.reach.offset': 10_000 }, 'an offset without a counter'],
+  ['missing-field', 'spec.completeness.reach.items', { 'completeness.reach.probe': { extra: 1 } }, 'a probe without items'],
   ['job-pending', 'spec.completeness.job', { 'completeness.job': {} }],
   ['limit-ceiling', 'spec.completeness.limits.time', { 'completeness.limits.time': '2h' }],
   [
