@@ -42,6 +42,14 @@ export function remoteNowMs(reply: Reply, ourNowMs: number): number {
   return Number.isNaN(date) ? ourNowMs : date;
 }
 
+/**
+ * Findings of a rule that could not be evaluated. Over an answer without a body it looked for one: that it is empty is
+ * what its status says, and rules about headers still speak.
+ */
+export function unevaluated(answer: Answer, finding: Finding): readonly Finding[] {
+  return answer.reply.body === undefined ? [] : [finding];
+}
+
 export type Verdict = { readonly kind: 'yes' } | { readonly kind: 'no' } | { readonly kind: 'error'; readonly finding: Finding };
 
 /** A yes-or-no rule. An error, or a value that is neither, leaves the answer unproven under the rule's name. */

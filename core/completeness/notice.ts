@@ -6,7 +6,7 @@ import { limits } from '#core/bounds/limits.ts';
 import type { CompiledContract, DeclaredWarning, FreshnessRule, NoticeRule } from '#core/contract/compiled.ts';
 import { visibleText } from '#core/encoding/visible-text.ts';
 import type { WarningCode } from '#core/error/reasons.ts';
-import { type Answer, judge } from './answer.ts';
+import { type Answer, judge, unevaluated } from './answer.ts';
 import type { RaisedWarning } from './envelope.ts';
 import { readLocator } from './locator.ts';
 import type { WarningCall } from './signal.ts';
@@ -23,7 +23,7 @@ export function readNotices(rules: readonly NoticeRule[], answer: Answer): Notic
   const warnings: WarningCall[] = [];
   for (const rule of rules) {
     const verdict = rule.when === undefined ? ({ kind: 'yes' } as const) : judge(rule.when, rule.name, answer.input);
-    if (verdict.kind === 'error') findings.push(verdict.finding);
+    if (verdict.kind === 'error') findings.push(...unevaluated(answer, verdict.finding));
     if (verdict.kind === 'yes') warnings.push({ warning: rule.warning, fields: rule.fields });
   }
   return { findings, warnings };

@@ -85,15 +85,10 @@ function judgeAnswer(contract: CompiledContract, answer: Answer, findings: Findi
   const { reply } = answer;
   if (reply.fault === 'unframed')
     findings.reasons([unproven('framing', 'the answer has neither a length nor chunks, so that a cut one would look the same')]);
-  // An answer without a body has nothing to read signals from; that it is empty is what its status says.
-  if (reply.body !== undefined) {
-    const signals = readSignals(rules.signals, answer);
-    findings.reasons(signals.findings);
-    findings.warnings(signals.warnings.map((call) => raise(contract, call)));
+  for (const said of [readSignals(rules.signals, answer), readNotices(rules.notices, answer)]) {
+    findings.reasons(said.findings);
+    findings.warnings(said.warnings.map((call) => raise(contract, call)));
   }
-  const notices = readNotices(reply.body === undefined ? rules.notices.filter(({ when }) => when === undefined) : rules.notices, answer);
-  findings.reasons(notices.findings);
-  findings.warnings(notices.warnings.map((call) => raise(contract, call)));
   findings.warnings(readFreshness(contract, rules.freshness, answer));
   if (reply.normalized.length > 0) {
     findings.warnings([
@@ -145,7 +140,7 @@ function goOn(context: WalkContext, turn: Turn): SourceWalk {
     mayRepeat: mayRepeat(contract, turn),
   });
   const isLast = end.kind !== 'more';
-  if (!(turn.empty && answer.reply.body === undefined)) findings.reasons(readRequired(rules.required, answer, isLast));
+  findings.reasons(readRequired(rules.required, answer, isLast, turn.empty && answer.reply.body === undefined));
   if (end.kind === 'broken') {
     findings.reasons([unproven(end.rule, end.message)]);
     return { ...walk, done: true };

@@ -7,12 +7,13 @@ import { type Answer, unproven } from './answer.ts';
 import { readLocator } from './locator.ts';
 import type { Finding } from './source-walk.ts';
 
-/** `isLast`: this page ends the walk. */
-export function readRequired(rules: readonly RequiredRule[], answer: Answer, isLast: boolean): readonly Finding[] {
+/** `isLast`: this page ends the walk. Of an answer without a body only what stands in headers can be demanded. */
+export function readRequired(rules: readonly RequiredRule[], answer: Answer, isLast: boolean, bodiless: boolean): readonly Finding[] {
   const findings: Finding[] = [];
   for (const rule of rules) {
     if (rule.read === 'FirstPage' && answer.index > 0) continue;
     if (rule.read === 'LastPage' && !isLast) continue;
+    if (bodiless && rule.anyOf.some(({ kind }) => kind === 'body' || kind === 'lastItem')) continue;
     const there = rule.anyOf.some((locator) => readLocator(locator, answer.exchange, answer.lastItem).kind === 'value');
     if (there) continue;
     const finding = unproven(rule.name, 'the answer lacks a signal that the contract requires');

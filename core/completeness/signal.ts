@@ -3,7 +3,7 @@
  * In a table an unknown code counts as incomplete, or a new word of the remote would become silence.
  */
 import type { JsonValue, SignalRule, TableEntry } from '#core/contract/compiled.ts';
-import { type Answer, judge, unproven } from './answer.ts';
+import { type Answer, judge, unevaluated, unproven } from './answer.ts';
 import { isList, scalarText } from './path.ts';
 import type { Rule } from './rule.ts';
 import type { Finding } from './source-walk.ts';
@@ -32,7 +32,7 @@ export function readSignals(rules: readonly SignalRule[], answer: Answer): Signa
 
 function whenSignal(rule: SignalRule & { readonly kind: 'when' }, answer: Answer): readonly Finding[] {
   const verdict = judge(rule.when, rule.name, answer.input);
-  if (verdict.kind === 'error') return [verdict.finding];
+  if (verdict.kind === 'error') return unevaluated(answer, verdict.finding);
   if (verdict.kind === 'no') return [];
   const parts = rule.sources === undefined ? [] : partsOf(rule.sources, answer);
   return [
@@ -63,7 +63,7 @@ function partsOf(rule: Rule, answer: Answer): readonly string[] {
 function readTable(rule: SignalRule & { readonly kind: 'table' }, answer: Answer, findings: Finding[], warnings: WarningCall[]): void {
   const result = rule.values.evaluate(answer.input);
   if (!result.ok) {
-    findings.push(unproven(rule.name, `the rule could not be evaluated: ${result.error}`));
+    findings.push(...unevaluated(answer, unproven(rule.name, `the rule could not be evaluated: ${result.error}`)));
     return;
   }
   for (const value of valuesOf(result.value)) {

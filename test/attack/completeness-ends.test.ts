@@ -222,6 +222,24 @@ describe('attacks on the end of a walk: signals that come late', () => {
     assert.deepEqual(codesOf(drive(signalled, said)), ['COMPLETENESS_UNPROVEN']);
   });
 
+  test('a signal in a header speaks of an answer without a body too', () => {
+    const bodiless = (more: NonNullable<Given['completeness']>) =>
+      contract({ result: { outcomes: [{ name: 'none', when: rule('status == 204'), is: 'Empty' }] }, completeness: more });
+    const partial: NonNullable<Given['completeness']> = {
+      signals: [
+        { kind: 'when', name: 'partial', when: rule("'x-partial' in headers"), reason: 'SOURCE_UNAVAILABLE' },
+        { kind: 'when', name: 'flag', when: rule('body.partial'), reason: 'SOURCE_UNAVAILABLE' },
+      ],
+    };
+    assert.ok(isComplete(drive(bodiless(partial), [{ status: 204 }])));
+    assert.deepEqual(codesOf(drive(bodiless(partial), [{ status: 204, headers: { 'x-partial': '1' } }])), ['SOURCE_UNAVAILABLE']);
+    const required: NonNullable<Given['completeness']> = {
+      required: [{ name: 'filters', anyOf: [locator({ header: 'x-filters' })], read: 'EveryPage' }],
+    };
+    assert.deepEqual(codesOf(drive(bodiless(required), [{ status: 204 }])), ['COMPLETENESS_UNPROVEN']);
+    assert.ok(isComplete(drive(bodiless(required), [{ status: 204, headers: { 'x-filters': 'a' } }])));
+  });
+
   test('a signal that costs more than a rule may leaves the answer unproven', () => {
     const costly = contract({
       completeness: {
