@@ -29,6 +29,13 @@ export async function startProbes({ host, port, notReady, metrics }: ProbesOptio
     routerOptions: { maxParamLength: 100 },
     schemaController: { compilersFactory: NO_SCHEMAS },
     forceCloseConnections: true,
+    // Node looks for requests that drip only so often; its 30 s would hold a connection three times its time.
+    http: { connectionsCheckingInterval: CHECK_MS, headersTimeout: limits.probeRequestMsMax },
+    // Before a route is found; the framework's own words would repeat the path.
+    frameworkErrors: (_error, _request, reply) => {
+      reply.hijack();
+      reply.raw.writeHead(400, { 'content-type': 'text/plain' }).end('bad request\n');
+    },
   });
   app.server.maxConnections = limits.probeConnectionsMax;
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));
@@ -45,11 +52,19 @@ export async function startProbes({ host, port, notReady, metrics }: ProbesOptio
   });
   // Own words only: the framework's answers repeat the path that was asked for.
   app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('not here\n'));
-  app.setErrorHandler((_error, _request, reply) => reply.code(500).type('text/plain').send('failed\n'));
+  app.setErrorHandler((error, _request, reply) =>
+    isTheirs(error) ? reply.code(400).type('text/plain').send('bad request\n') : reply.code(500).type('text/plain').send('failed\n'),
+  );
   await app.listen({ host, port });
   const address = app.server.address();
   if (address === null || typeof address === 'string') throw new TypeError('a TCP address was expected');
   return { port: address.port, close: () => app.close() };
+}
+
+const CHECK_MS = 1_000;
+
+function isTheirs(error: unknown): boolean {
+  return error instanceof Error && 'statusCode' in error && Number(error.statusCode) < 500;
 }
 
 /** No route here has a schema; the compilers the framework would load for them cost as much as the framework. */
