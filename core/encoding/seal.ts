@@ -49,8 +49,10 @@ export function createSealer(purpose: SealPurpose, ring: KeyRing, random: (size:
       const nonce = random(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', ring.current.key, nonce, { authTagLength: TAG_BYTES });
       cipher.setAAD(associatedData(purpose, header, context));
-      const sealed = Buffer.concat([header, nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-      return sealed.toString('base64url');
+      // GCM is a stream: update gives all bytes, and final only closes the tag.
+      const sealed = cipher.update(text, 'utf8');
+      cipher.final();
+      return Buffer.concat([header, nonce, sealed, cipher.getAuthTag()]).toString('base64url');
     },
     open(token, context) {
       const bytes = decodeToken(token);

@@ -97,7 +97,8 @@ function answered(plan: Plan, means: Means, answer: ReadAnswer): ExecuteResult {
     action: contract.action,
     revision: contract.revision,
     envelope,
-    dataJson: new TextEncoder().encode(answer.dataJson ?? '{}'),
+    // Short answers come from Node's pool of buffers.
+    dataJson: Buffer.from(answer.dataJson ?? '{}', 'utf8'),
     ...(claim.kind === 'evidence' ? { evidence: means.evidence.seal(claim.claim) } : {}),
   };
 }

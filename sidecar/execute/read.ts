@@ -198,6 +198,8 @@ function resourceOf(request: ReadRequest): string {
 
 /** Runs at most `width` jobs at once; results keep the order of the jobs. The first failure is thrown once all have ended. */
 async function inParallel(jobs: readonly SourceJob[], width: number): Promise<readonly Walked[]> {
+  const [only] = jobs;
+  if (only !== undefined && jobs.length === 1) return [await only.run()];
   const results: Walked[] = [];
   const failures: unknown[] = [];
   let nextJob = 0;
