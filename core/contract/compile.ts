@@ -173,10 +173,10 @@ function tablesAt(node: SpecNode): CompiledContract['resolve'] {
   return tables;
 }
 
-/** Writes and SSH compile, so that contracts can be reviewed before they are served. */
-function servedBy(parts: Parts): readonly string[] {
-  if (parts.effect === 'Read' && parts.target.kind === 'http') return [];
-  return ['This release serves HTTP reads only.'];
+/** Writes, SSH and approvals compile, so that contracts can be reviewed before they are served. */
+function servedBy({ effect, effects, target }: Parts): readonly string[] {
+  if (effect !== 'Read' || target.kind !== 'http') return ['This release serves HTTP reads only.'];
+  return effects.approval.mode === 'None' ? [] : ['This release asks no person, and the contract demands an approval.'];
 }
 
 /**

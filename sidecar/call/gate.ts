@@ -14,7 +14,7 @@ export interface Passed {
 
 const passed: unique symbol = Symbol('passed the gate');
 
-/** Throws CONTRACT_NOT_READY for anything that changes the world. */
+/** Throws CONTRACT_NOT_READY for anything that changes the world or that a person must agree to. */
 export function passGate(plan: Plan): Passed {
   const { contract } = plan.served;
   if (contract.effect !== 'Read' || contract.target.kind !== 'http') {
@@ -25,6 +25,12 @@ export function passGate(plan: Plan): Passed {
         details: { action: contract.action },
       },
     );
+  }
+  // The compiler says so too; a read that waits for a person must not depend on it.
+  if (contract.effects.approval.mode !== 'None') {
+    throw new PosternError('CONTRACT_NOT_READY', 'This action needs an approval, and this release asks no person.', {
+      details: { action: contract.action },
+    });
   }
   return { plan, [passed]: true };
 }

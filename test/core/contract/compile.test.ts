@@ -154,6 +154,12 @@ test('compile: a binding of another namespace is not there', () => {
   assert.match(contract?.notReady ?? '', /not there/);
 });
 
+test('compile: a read that demands an approval is not ready, since nobody is asked yet', () => {
+  for (const mode of ['Session', 'EachCall']) {
+    assert.match(compiledSample({ approval: { mode } }).notReady ?? '', /approval/, mode);
+  }
+});
+
 test('compile: a suspended binding makes the contract not ready', () => {
   const { contract } = compileSample({}, { bindings: [sampleBinding({ suspended: { because: 'leaked' } })] });
   assert.match(contract?.notReady ?? '', /suspended/);
