@@ -7,6 +7,7 @@ import { replayText } from '#test/completeness/replay-file.ts';
 type Json = { readonly [name: string]: unknown };
 
 export interface Attack {
+  readonly arguments?: Json;
   readonly http?: Json;
   readonly result?: Json;
   readonly completeness?: Json;
@@ -17,7 +18,7 @@ export interface Attack {
 
 const OBJECT = { apiVersion: 'postern.dev/v1alpha1' };
 
-function resources({ http, result, completeness, warnings, test }: Attack): readonly Json[] {
+function resources({ arguments: schema, http, result, completeness, warnings, test }: Attack): readonly Json[] {
   return [
     {
       ...OBJECT,
@@ -43,7 +44,7 @@ function resources({ http, result, completeness, warnings, test }: Attack): read
         readOnlyBecause: 'opening a handle changes nothing',
         callers: [{ serviceAccount: 'agent' }],
         credentials: ['reader'],
-        arguments: { type: 'object', additionalProperties: false, properties: {} },
+        arguments: schema ?? { type: 'object', additionalProperties: false, properties: {} },
         http: { credential: 'reader', method: 'GET', url: 'https://api.example.test/things', query: { cursor: '$(next.cursor)' }, ...http },
         result: { items: ['/items'], as: 'things', id: ['/id'], fields: [{ name: 'id' }], ...result },
         completeness: {
