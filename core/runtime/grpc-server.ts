@@ -11,11 +11,11 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { createServer, type Server as NetServer } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
-import { type ConnectionInjector, Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { type ConnectionInjector, type Metadata, Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { limits } from '#core/bounds/limits.ts';
 import type { CallEnd, Implementation } from './grpc-call.ts';
 import { bindMethod, type MethodHandler } from './grpc-method.ts';
-import { type GuardEvent, StreamGuard } from './stream-guard.ts';
+import { type GuardEvent, STREAM_HEADER, StreamGuard } from './stream-guard.ts';
 
 export interface GrpcServerOptions {
   onCallEnd?(end: CallEnd): void;
@@ -69,6 +69,12 @@ export class GrpcServer {
   /** Adds a service by its paths alone; its code is loaded by whoever made the functions. */
   addRaw(definitions: Parameters<Server['addService']>[0], functions: UntypedServiceImplementation): void {
     this.#server.addService(definitions, functions);
+  }
+
+  /** For functions added by `addRaw`, once they have answered all: closes the stream when nobody reads the answers. */
+  answered(call: { readonly metadata: Metadata }): void {
+    const stream = this.#guard.find(String(call.metadata.get(STREAM_HEADER)[0] ?? ''));
+    if (stream !== undefined) this.#guard.closeAfter(stream.http2, limits.grpcResponseMsMax, 'response_unread');
   }
 
   /** Resolves with the port once connections are accepted. `host` is a literal address. */

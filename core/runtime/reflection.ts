@@ -25,7 +25,7 @@ export function addReflection(server: GrpcServer, services: readonly DescService
         responseDeserialize: same,
       },
     };
-    server.addRaw(definition, { serverReflectionInfo: (call: ReflectionCall) => answer(call, services) });
+    server.addRaw(definition, { serverReflectionInfo: (call: ReflectionCall) => answer(call, services, server) });
   }
 }
 
@@ -34,7 +34,7 @@ function same(bytes: Buffer): Buffer {
 }
 
 /** Requests are answered one by one, in order; a broken one ends the stream. */
-function answer(call: ReflectionCall, services: readonly DescService[]): void {
+function answer(call: ReflectionCall, services: readonly DescService[], server: GrpcServer): void {
   let done: Promise<void> = Promise.resolve();
   let questions = 0;
   const then = (step: () => Promise<void>) => {
@@ -54,6 +54,7 @@ function answer(call: ReflectionCall, services: readonly DescService[]): void {
   call.on('end', () =>
     then(async () => {
       call.end();
+      server.answered(call);
     }),
   );
 }

@@ -2,6 +2,7 @@
  * Looks at every HTTP/2 stream before the gRPC library does, and closes what it leaves open:
  *
  * - a limit over all connections on streams at once; the excess is answered, not queued (GRPC-06);
+ * - a limit on metadata, which nothing here reads (GRPC-15);
  * - `grpc-timeout` clamped (GRPC-10);
  * - a compressed message without a declared encoding refused: the library would read it as plain (GRPC-08);
  * - requests that never become whole, and answers that are never read, closed after their time.
@@ -63,7 +64,11 @@ export class StreamGuard {
   admit(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
     if (this.#streams.size >= limits.callsInFlightMax) {
       this.#note('too_many_streams');
-      refuse(stream);
+      refuse(stream, 'Too many calls are running; try again when some have ended.');
+      return false;
+    }
+    if (bytesOf(headers) > limits.grpcMetadataBytesMax) {
+      refuse(stream, `Metadata of a call has at most ${limits.grpcMetadataBytesMax} bytes; nothing in it is read.`);
       return false;
     }
     this.#next += 1;
@@ -116,11 +121,18 @@ export class StreamGuard {
   }
 }
 
+/** Names and values as they were sent. */
+function bytesOf(headers: IncomingHttpHeaders): number {
+  let bytes = 0;
+  for (const [name, value] of Object.entries(headers)) {
+    for (const each of Array.isArray(value) ? value : [value ?? '']) bytes += name.length + each.length;
+  }
+  return bytes;
+}
+
 /** A trailers-only answer (gRPC over HTTP/2, "Responses"); the rest of the request is read and dropped. */
-function refuse(stream: ServerHttp2Stream): void {
-  const { code, message, details } = statusOf(
-    new PosternError('LIMIT_EXCEEDED', 'Too many calls are running; try again when some have ended.'),
-  );
+function refuse(stream: ServerHttp2Stream, sentence: string): void {
+  const { code, message, details } = statusOf(new PosternError('LIMIT_EXCEEDED', sentence));
   stream.on('error', () => {
     // The peer closed first; there is nobody left to answer.
   });
