@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GRPC, INCOMPLETE_REASONS, REASONS, WARNING_CODES } from '#core/error/reasons.ts';
+import { GRPC, INCOMPLETE_REASONS, REASONS, type Reason, WARNING_CODES } from '#core/error/reasons.ts';
 import { METRICS } from '#core/runtime/metric-catalogue.ts';
 
 const REASON_MEANINGS: Readonly<Record<(typeof INCOMPLETE_REASONS)[number], string>> = {
@@ -31,6 +31,22 @@ const WARNING_MEANINGS: Readonly<Record<(typeof WARNING_CODES)[number], string>>
   CREDENTIAL_REFLECTED: 'The remote sent a credential back; it was masked.',
 };
 
+/** Of effects, approvals, sessions and SSH: compiled, not served. A test holds that no source answers one of them. */
+const RESERVED: readonly Reason[] = [
+  'SESSION_REVOKED',
+  'SESSION_EXPIRED',
+  'APPROVAL_REQUIRED',
+  'APPROVAL_DENIED',
+  'APPROVAL_EXPIRED',
+  'CONTROL_STALE',
+  'EVIDENCE_REQUIRED',
+  'EVIDENCE_INCOMPLETE',
+  'EVIDENCE_EXPIRED',
+  'IDEMPOTENCY_CONFLICT',
+  'HOST_KEY_MISMATCH',
+  'OUTCOME_UNKNOWN',
+];
+
 function errorsPage(): string {
   const grpcName = (code: number) => Object.entries(GRPC).find(([, value]) => value === code)?.[0] ?? 'UNKNOWN';
   const rows = Object.entries(REASONS).map(
@@ -40,10 +56,11 @@ function errorsPage(): string {
     'An error is `google.rpc.Status` with ErrorInfo (reason, domain `postern.dev`), RequestInfo, BadRequest for arguments, RetryInfo where a wait is known, and the completeness envelope where a read had begun. `retryable`: the same call may succeed later, at once or after the named condition has changed.',
     '## Error codes',
     ['| code | gRPC status | retryable | when |', '|---|---|---|---|', ...rows].join('\n'),
+    `This release serves HTTP reads. Reserved for what it does not serve yet, and never answered: ${RESERVED.map((code) => `\`${code}\``).join(', ')}.`,
     '## Why an answer is not complete',
     ['| reason | meaning |', '|---|---|', ...INCOMPLETE_REASONS.map((code) => `| \`${code}\` | ${REASON_MEANINGS[code]} |`)].join('\n'),
     '## Warnings',
-    'A warning never makes an answer incomplete. Each has an owner and an expiry in its contract, but the two the sidecar raises by itself: VALUE_NORMALIZED and CREDENTIAL_REFLECTED.',
+    'A warning never makes an answer incomplete. Each has an owner and an expiry in its contract, but the three the sidecar raises by itself where the contract declares none of that code: PARTIAL_FIELD_SET, VALUE_NORMALIZED and CREDENTIAL_REFLECTED.',
     ['| code | meaning |', '|---|---|', ...WARNING_CODES.map((code) => `| \`${code}\` | ${WARNING_MEANINGS[code]} |`)].join('\n'),
   ]);
 }

@@ -1027,7 +1027,8 @@ export const ActionService: GenService<{
   },
   /**
    * Runs an action: any number of `progress`, then one `result`, or an error.
-   * An action that needs a person first answers APPROVAL_REQUIRED.
+   * An action that needs a person first answers APPROVAL_REQUIRED; this release serves none of those and answers
+   * CONTRACT_NOT_READY.
    *
    * @generated from rpc postern.v1.ActionService.Execute
    */
@@ -1037,7 +1038,7 @@ export const ActionService: GenService<{
     output: typeof ExecuteResponseSchema;
   },
   /**
-   * Checks a call and keeps it as a plan for a short time. Nothing is sent to the remote's target.
+   * Checks a call and keeps it as a plan for a short time. Nothing is sent to the remote's target. Not served yet.
    *
    * @generated from rpc postern.v1.ActionService.Prepare
    */
@@ -1047,7 +1048,7 @@ export const ActionService: GenService<{
     output: typeof PrepareResponseSchema;
   },
   /**
-   * Runs exactly that plan, once; asked again, it gives the recorded outcome.
+   * Runs exactly that plan, once; asked again, it gives the recorded outcome. Not served yet.
    *
    * @generated from rpc postern.v1.ActionService.Confirm
    */

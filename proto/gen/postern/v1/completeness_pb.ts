@@ -73,7 +73,7 @@ export type Completeness = Message<"postern.v1.Completeness"> & {
   page?: Page | undefined;
 
   /**
-   * One entry per source asked; a single-source action has one without a name.
+   * One entry per source asked; empty where the contract names no sources.
    *
    * @generated from field: repeated postern.v1.SourceState sources = 7;
    */
@@ -244,7 +244,7 @@ export type Continuation_NextCursor = Message<"postern.v1.Continuation.NextCurso
   snapshot: Snapshot;
 
   /**
-   * What makes it useless: arguments, revision, session.
+   * What makes it useless, when it changes: arguments, revision, session, mutation (a write of this session).
    *
    * @generated from field: repeated string invalidated_by = 4;
    */
