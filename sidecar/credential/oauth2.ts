@@ -101,9 +101,18 @@ async function requestToken(secret: string, use: Use, { store, clock, send }: OA
   return {
     secret: new Secret(token),
     headers: [['authorization', `Bearer ${token}`]],
-    maskable: { values: [token, clientSecret], attached: [`Bearer ${token}`, `${clientId}:${clientSecret}`] },
+    maskable: maskableOf(token, clientId, clientSecret),
     // From when we asked: the life is counted by the remote, which answered later.
     renewAtMs: askedMs + Math.max(lifeMs - limits.tokenMarginMs, lifeMs * 0.9),
+  };
+}
+
+/** The secret as it is and as the token endpoint gets it: under base64 the two have nothing in common. */
+function maskableOf(token: string, clientId: string, clientSecret: string): Maskable {
+  const pairs = [`${clientId}:${clientSecret}`, `${encoded(clientId)}:${encoded(clientSecret)}`];
+  return {
+    values: [...new Set([token, clientSecret, encoded(clientSecret)])],
+    attached: [`Bearer ${token}`, ...new Set(pairs)],
   };
 }
 

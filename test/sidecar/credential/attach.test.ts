@@ -241,6 +241,9 @@ test('attach: OAuth2 fetches one token for many calls, renews it before its end 
     Object.fromEntries(headers).authorization,
     `Basic ${Buffer.from('client%20one:SYN%2Fclient%20secret%3A42').toString('base64')}`,
   );
+  // As the token endpoint got it, under base64, it looks like neither the secret nor its base64.
+  assert.equal(own.mask.forAnyone().text(`echo: ${Object.fromEntries(headers).authorization}`), `echo: Basic ${MASKED}`);
+  assert.equal(own.mask.forAnyone().text(Buffer.from('xSYN%2Fclient%20secret%3A42y').toString('base64')).includes('JTJGY2xpZW50'), false);
   nowMs += 3600_000 - limits.tokenMarginMs;
   assert.equal((await added(own, request())).authorization, 'Bearer SYN-access-token-2');
   assert.equal(own.mask.forAnyone().text('SYN-access-token-1 SYN-access-token-2 SYN/client secret:42'), `${MASKED} ${MASKED} ${MASKED}`);
