@@ -30,6 +30,7 @@ export function captures(pattern: string): Capture {
 }
 
 type Program = ReturnType<RE2JS['re2']>['prog'];
+type Instruction = ReturnType<Program['getInst']>;
 
 // Instruction codes of the program (Inst.js); the tests would notice another numbering.
 const OP = { ALT: 1, ALT_MATCH: 2, CAPTURE: 3, EMPTY_WIDTH: 4, FAIL: 5, MATCH: 6, NOP: 7 } as const;
@@ -43,11 +44,15 @@ class Machine {
   readonly #program: Program;
   /** The step in which a state was last entered: one thread a state and step. */
   readonly #entered: Uint32Array;
+  readonly #instructions: readonly Instruction[];
+  /** States still to be followed; empty between calls. */
+  readonly #pending: Thread[] = [];
   #step = 0;
 
   constructor(program: Program) {
     this.#program = program;
     this.#entered = new Uint32Array(program.numInst());
+    this.#instructions = Array.from({ length: program.numInst() }, (_, pc) => program.getInst(pc));
   }
 
   /** The slots of the leftmost-first match: start and end of each group, -1 where it took no part. */
@@ -79,44 +84,48 @@ class Machine {
 
   /** Adds every state reachable without a character, in order of priority. */
   #follow(from: Thread, into: Thread[], at: number, context: number): void {
-    const pending: Thread[] = [from];
+    const pending = this.#pending;
+    pending.push(from);
     for (let thread = pending.pop(); thread !== undefined; thread = pending.pop()) {
       if (this.#entered[thread.pc] === this.#step) continue;
       this.#entered[thread.pc] = this.#step;
-      const successors = this.#successors(thread, at, context);
-      if (successors === undefined) into.push(thread);
-      else pending.push(...successors);
+      if (!this.#pushSuccessors(thread, at, context)) into.push(thread);
     }
   }
 
-  /** Where a state leads without a character, lowest priority first; `undefined` when it needs one, or is the match. */
-  #successors({ pc, slots }: Thread, at: number, context: number): readonly Thread[] | undefined {
-    const { op, out, arg } = this.#program.getInst(pc);
+  /** Where a state leads without a character, lowest priority first; `false` when it needs one, or is the match. */
+  #pushSuccessors({ pc, slots }: Thread, at: number, context: number): boolean {
+    const { op, out, arg } = this.#instructionAt(pc);
     switch (op) {
       case OP.ALT:
       case OP.ALT_MATCH:
-        return [
-          { pc: arg, slots },
-          { pc: out, slots },
-        ];
+        this.#pending.push({ pc: arg, slots }, { pc: out, slots });
+        return true;
       case OP.NOP:
-        return [{ pc: out, slots }];
+        this.#pending.push({ pc: out, slots });
+        return true;
       case OP.EMPTY_WIDTH:
-        return (arg & ~context) === 0 ? [{ pc: out, slots }] : [];
+        if ((arg & ~context) === 0) this.#pending.push({ pc: out, slots });
+        return true;
       case OP.CAPTURE:
-        return [{ pc: out, slots: arg < slots.length ? slots.with(arg, at) : slots }];
+        this.#pending.push({ pc: out, slots: arg < slots.length ? slots.with(arg, at) : slots });
+        return true;
       case OP.FAIL:
-        return [];
+        return true;
       default:
-        return undefined;
+        return false;
     }
+  }
+
+  #instructionAt(pc: number): Instruction {
+    return this.#instructions[pc] ?? this.#program.getInst(pc);
   }
 
   /** One character on; a match cuts off the threads of lower priority. */
   #advance(current: readonly Thread[], rune: number): { readonly threads: Thread[]; readonly matched?: Int32Array } {
     const threads: Thread[] = [];
     for (const { pc, slots } of current) {
-      const instruction = this.#program.getInst(pc);
+      const instruction = this.#instructionAt(pc);
       if (instruction.op === OP.MATCH) return { threads, matched: slots };
       if (rune >= 0 && instruction.matchRune(rune)) threads.push({ pc: instruction.out, slots });
     }
