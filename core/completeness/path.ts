@@ -6,7 +6,7 @@
  * A path never guesses: a place that is not there is `absent`, and two elements where one was promised are
  * `unusable`, so that neither can pass for an end of a walk.
  */
-import type { JsonValue } from '#core/contract/compiled.ts';
+import type { JsonObject, JsonValue } from '#core/encoding/json-value.ts';
 
 export type PathStep =
   | { readonly kind: 'member'; readonly name: string }
@@ -152,7 +152,7 @@ function listIndex(name: string): number {
   return /^(0|[1-9][0-9]{0,9})$/.test(name) ? Number(name) : -1;
 }
 
-export type JsonObject = { readonly [key: string]: JsonValue };
+export type { JsonObject };
 
 export function isList(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value);
@@ -172,6 +172,11 @@ export function scalarText(value: JsonValue): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return undefined;
+}
+
+/** There, and nothing: null, an empty text, an empty list or object. */
+export function isEmptyValue(value: JsonValue): boolean {
+  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 /** Deep equality of two values of JSON; the order of members does not matter. */

@@ -10,6 +10,7 @@ import { METHODS } from './compile-request.ts';
 import type { CompiledBinding } from './compiled-binding.ts';
 import { checkCredentialUse, checkKeyName } from './credential-use.ts';
 import { type Origin, parseOrigin } from './destination.ts';
+import { deepFreeze } from './freeze.ts';
 import { plainText } from './plain-text.ts';
 import type { Problem } from './problem.ts';
 import { Report } from './report.ts';
@@ -60,11 +61,6 @@ function compileOnce(object: ResourceObject): CompiledBindingResult {
 /** What the structural check let pass has the generated type. */
 function isChecked(spec: unknown, report: Report): spec is CompiledBinding['spec'] {
   return typeof spec === 'object' && !report.failed;
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) deepFreeze(member);
-  return Object.freeze(value);
 }
 
 /** The canonical origin, or nothing when it has a fault. */

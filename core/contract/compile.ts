@@ -23,7 +23,7 @@ import { compileTarget, requestsOf } from './compile-target.ts';
 import type { CompiledContract, JsonValue, Revision } from './compiled.ts';
 import { fillDefaults } from './defaults.ts';
 import { type Draft, templateAt } from './draft.ts';
-import { freezeContract } from './freeze.ts';
+import { deepFreeze } from './freeze.ts';
 import { type Merged, mergePresets } from './preset.ts';
 import type { Problem } from './problem.ts';
 import { Report } from './report.ts';
@@ -70,7 +70,7 @@ export function compileContract(input: CompileInput): CompileResult {
     revision: revisionOf(input.contract, draft, merged, grants),
     ...(notReady.length === 0 ? {} : { notReady: notReady.join(' ') }),
   };
-  return { contract: freezeContract(contract), problems };
+  return { contract: deepFreeze(contract), problems };
 }
 
 /** The merged spec with defaults; a problem in a preset's line is reported where the preset says it. */

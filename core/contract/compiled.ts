@@ -8,12 +8,13 @@
 
 import type { Locator, Path } from '#core/completeness/path.ts';
 import type { Rule } from '#core/completeness/rule.ts';
+import type { JsonValue } from '#core/encoding/json-value.ts';
 import type { IncompleteCode, WarningCode } from '#core/error/reasons.ts';
 import type { ArgumentsSchema } from './schema.ts';
 
-export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+export type { JsonValue };
 
-/** `sha256:` + 64 hex digits over compiled contract, presets and binding specs. */
+/** `sha256:` + 64 hex digits over the merged contract, its presets and binding specs. */
 export type Revision = `sha256:${string}`;
 
 export type SlotRoot = 'args' | 'resolve' | 'next' | 'open' | 'source' | 'each' | 'operation' | 'limits' | 'budget' | 'constants';

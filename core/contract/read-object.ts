@@ -3,10 +3,11 @@
  */
 
 import { isList, isObject, type JsonObject, memberOf } from '#core/completeness/path.ts';
+import { API_VERSION } from '#core/resource/names.ts';
 import type { JsonValue } from './compiled.ts';
 import { nearestName } from './nearest.ts';
 import type { Report } from './report.ts';
-import { API_VERSION, KINDS, type Kind, type ObjectSource, type ResourceObject } from './resource-object.ts';
+import { KINDS, type Kind, type ObjectSource, type ResourceObject } from './resource-object.ts';
 import type { SpecPath } from './spec-path.ts';
 
 /** The object, or nothing when its frame is broken; then the report says how. */

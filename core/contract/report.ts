@@ -68,11 +68,3 @@ export class Report {
     return this.problems.some((problem) => problem.object.name === written.name && problem.path === shown && problem.severity === 'error');
   }
 }
-
-/** One problem as a person reads it: `file:line: kind/name path: message [code]`, the nearest name and the cure. */
-export function showProblem(problem: Problem): string {
-  const { file, line, kind, name } = problem.object;
-  const place = file === undefined ? '' : line === undefined ? `${file}: ` : `${file}:${line}: `;
-  const nearest = problem.nearest === undefined ? '' : ` Did you mean ${JSON.stringify(problem.nearest)}?`;
-  return `${place}${problem.severity}: ${kind}/${name} ${problem.path}: ${problem.message}${nearest} ${problem.cure} [${problem.code}]`;
-}

@@ -5,7 +5,6 @@
 import type { JsonObject } from '#core/completeness/path.ts';
 import type { SpecPath } from './spec-path.ts';
 
-export const API_VERSION = 'postern.dev/v1alpha1';
 export const KINDS = ['ActionContract', 'CredentialBinding', 'ContractPreset', 'ContractTest'] as const;
 export type Kind = (typeof KINDS)[number];
 
