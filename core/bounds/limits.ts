@@ -53,6 +53,8 @@ export const limits = {
   /** Sources walked at once, where the contract states none, and the most it may state. */
   walkParallelDefault: 4,
   walkParallelMax: 16,
+  /** Evidence outlives an approval by so much, or it expires while a person reads (design section 10). */
+  evidenceMarginMsMin: 5 * 60_000,
   /** Days a warning may run before somebody must look at it again. */
   warningDaysMax: 366,
   /** Code points of one text argument. */

@@ -16,8 +16,6 @@ import type { ArgumentSchema, ArgumentsSchema } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
 const MODES = ['None', 'Session', 'EachCall'] as const;
-/** Evidence must outlive an approval by this, or it expires while a person reads (design section 10). */
-const EVIDENCE_MARGIN_MS = 5 * 60_000;
 
 export function compileEffects(draft: Draft, args: ArgumentsSchema): CompiledContract['effects'] {
   const { spec } = draft;
@@ -83,7 +81,7 @@ function evidenceAt(node: SpecNode | undefined, args: ArgumentsSchema, approvalM
   const maxAge = node.at('maxAge').milliseconds();
   node.at('onIncomplete').choice(['Refuse', 'RequestReview']);
   node.at('proof').choice(['Checked', 'Declared']);
-  if (approvalMs !== undefined && maxAge > 0 && maxAge < approvalMs + EVIDENCE_MARGIN_MS) {
+  if (approvalMs !== undefined && maxAge > 0 && maxAge < approvalMs + limits.evidenceMarginMsMin) {
     node.at('maxAge').problem('evidence-age', 'The evidence may expire while a person still reads the card.');
   }
 }
