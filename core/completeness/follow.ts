@@ -43,8 +43,12 @@ function samePath(pathname: string, sentPath: string, origin: string): boolean {
   return URL.parse(sentPath, origin)?.pathname === pathname;
 }
 
+/** An escaped separator, an escape of an escape, a path parameter: one segment here and several to a server that decodes once more. */
+const HIDES = /%(?:2f|5c|25|00)|;/i;
+
 /** Whole segments; `*` stands for exactly one, and a pattern that ends in `/` for everything below it. */
 function matchesPath(pattern: string, pathname: string): boolean {
+  if (HIDES.test(pathname)) return false;
   const below = pattern.endsWith('/');
   const wanted = (below ? pattern.slice(0, -1) : pattern).split('/');
   const given = pathname.split('/');
