@@ -72,10 +72,10 @@ export interface HostileStage extends Stage {
   play(...steps: Play[]): void;
 }
 
-export async function startHostileStage(contracts: string = CONTRACTS): Promise<HostileStage> {
+export async function startHostileStage(contracts: string = CONTRACTS, more: Readonly<Record<string, string>> = {}): Promise<HostileStage> {
   let steps: Play[] = [];
   const server = await startRawServer((socket, { head }) => (steps.length > 1 ? steps.shift() : steps[0])?.(socket, head));
-  const options = { contracts, upstreamPort: server.port, credentials: { 'postern-attack/token': CREDENTIAL } };
+  const options = { contracts, upstreamPort: server.port, credentials: { 'postern-attack/token': CREDENTIAL, ...more } };
   const stage = await startStage(options).catch(async (thrown: unknown) => {
     await server[Symbol.asyncDispose]();
     throw thrown;
