@@ -20,20 +20,22 @@ const PASSWORD = 'ordering-password-0123456789';
 
 /** Places a hostile upstream may name; `EVIL` is the address of a server that must see nothing. */
 const LINKS = [
-  'http://EVIL/rows?page=2',
-  '//EVIL/rows?page=2',
-  'http://HERE@EVIL/rows?page=2',
-  'http://HERE.evil.example/rows?page=2',
-  'https://HERE/rows?page=2',
-  'http:\\\\EVIL\\rows?page=2',
-  '/\\EVIL/rows?page=2',
-  '/\t/EVIL/rows?page=2',
-  '/secrets?page=2',
-  '/rows/../secrets?page=2',
-  '/rows%2f..%2fsecrets?page=2',
-  '/rows?page=2&all=true',
-  '/rows?page=2#x',
-  'ftp://HERE/rows?page=2',
+  'http://EVIL/rows?sort=id&page=2',
+  '//EVIL/rows?sort=id&page=2',
+  'http://HERE@EVIL/rows?sort=id&page=2',
+  'http://HERE.evil.example/rows?sort=id&page=2',
+  'https://HERE/rows?sort=id&page=2',
+  'http:\\\\EVIL\\rows?sort=id&page=2',
+  '/\\EVIL/rows?sort=id&page=2',
+  '/\t/EVIL/rows?sort=id&page=2',
+  '/secrets?sort=id&page=2',
+  '/rows/../secrets?sort=id&page=2',
+  '/rows%2f..%2fsecrets?sort=id&page=2',
+  '/rows?sort=id&page=2&all=true',
+  '/rows?sort=name&page=2',
+  '/rows?page=2',
+  '/rows?sort=id&page=2#x',
+  'ftp://HERE/rows?sort=id&page=2',
 ];
 
 let good: Capture;
@@ -156,6 +158,18 @@ test('ordering: a link to another origin, path or question is not followed, by n
     assert.equal(answer.completeness.continuation.kind, 'none');
   }
   assert.equal(evil.connections, 0);
+  // None of them was refused for another reason than the one it is here for.
+  link = LINKS.push('/rows?sort=id&page=2') - 1;
+  const before = good.text().length;
+  await stage.call('follow');
+  assert.deepEqual(
+    good
+      .text()
+      .slice(before)
+      .match(/^GET .*(?= HTTP)/gm)
+      ?.slice(0, 2),
+    ['GET /rows?sort=id', 'GET /rows?sort=id&page=2'],
+  );
 });
 
 test('ordering: a credential goes out exactly once, in its own header, whole', async () => {
