@@ -75,8 +75,12 @@ export const limits = {
   patternStepsMax: 1_000_000,
   /** Milliseconds between two polls of a job, where the contract states none. */
   jobIntervalMsDefault: 1_000,
+  /** The shortest a contract may state: polls do not count as pages, so only time would end a busy loop. */
+  jobIntervalMsMin: 100,
   /** Shortest and longest wait after a rate limit, where the contract states none. */
   rateLimitFloorMsDefault: 1_000,
+  /** The shortest floor a contract may state: a remote that says `Retry-After: 0` for ever must not make a busy loop. */
+  rateLimitFloorMsMin: 100,
   rateLimitCeilingMsDefault: 60 * 60_000,
 
   /** Time running calls get to end when the sidecar is told to stop. */

@@ -57,7 +57,7 @@ export function compileCompleteness(draft: Draft, node: SpecNode): CompletenessR
       ? {}
       : {
           job: {
-            intervalMs: job.at('interval').milliseconds(),
+            intervalMs: job.at('interval').milliseconds(limits.jobIntervalMsMin),
             rowsWhilePending: job.at('rowsWhilePending').choice(['Return', 'Discard']),
           },
         }),
@@ -189,7 +189,7 @@ function rateLimitAt(node: SpecNode): RateLimitRules {
   return {
     wait: node.at('wait').choice(['Never', 'WithinBudget']),
     waits: node.at('waits').list().map(waitAt),
-    floorMs: node.at('floor').milliseconds(),
+    floorMs: node.at('floor').milliseconds(limits.rateLimitFloorMsMin),
     ceilingMs: node.at('ceiling').milliseconds(),
   };
 }
@@ -262,7 +262,7 @@ function limitsAt(node: SpecNode): ReadLimits {
     pages: below(node.at('pages'), node.at('pages').count(1), limits.walkPagesMax),
     items: below(node.at('items'), node.at('items').count(1), limits.walkItemsMax),
     bytes: below(node.at('bytes'), node.at('bytes').bytes(), limits.walkBytesMax),
-    timeMs: below(node.at('time'), node.at('time').milliseconds(), limits.walkTimeMsMax),
+    timeMs: below(node.at('time'), node.at('time').milliseconds(1), limits.walkTimeMsMax),
     ...(pageSize === undefined ? {} : { pageSize: below(node.at('pageSize'), pageSize, limits.walkPageSizeMax) }),
     parallel: below(node.at('parallel'), node.at('parallel').count(1), limits.walkParallelMax),
   };

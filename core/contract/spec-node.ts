@@ -96,8 +96,12 @@ export class SpecNode {
     return allowed[0];
   }
 
-  milliseconds(): number {
-    return this.#parsed('bad-duration', parseDuration, 'is not a duration');
+  /** A duration of at least `least` milliseconds. */
+  milliseconds(least = 0): number {
+    const ms = this.#parsed('bad-duration', parseDuration, 'is not a duration');
+    if (ms < least && parseDuration(plainText(this.value)) !== undefined)
+      this.problem('out-of-range', `${JSON.stringify(this.value)} is less than ${least}ms.`);
+    return ms;
   }
 
   bytes(): number {

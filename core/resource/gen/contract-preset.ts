@@ -609,7 +609,7 @@ export interface Completeness {
    */
   job?: {
     /**
-     * Time between two polls. Default `1s`. Example: `5s`.
+     * Time between two polls, at least `100ms`. Default `1s`. Example: `5s`.
      */
     interval?: string;
     /**
@@ -637,7 +637,7 @@ export interface Completeness {
       unit?: TimeUnit;
     }[];
     /**
-     * The shortest wait, whatever the remote says. Default `1s`.
+     * The shortest wait, whatever the remote says; at least `100ms`. Default `1s`.
      */
     floor?: string;
     /**
