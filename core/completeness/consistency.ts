@@ -9,7 +9,7 @@ import type { CompletenessRules, ConsistencyRules, JsonValue, OrderRule, ResultR
 import { type Answer, judge, unproven } from './answer.ts';
 import type { Scope } from './envelope.ts';
 import { readLocator } from './locator.ts';
-import { readPath, scalarText } from './path.ts';
+import { isEmptyValue, readPath, scalarText } from './path.ts';
 import type { Finding, SeenBasis, SourceWalk } from './source-walk.ts';
 
 export interface BasisRead {
@@ -47,14 +47,10 @@ function keysOf(rules: ConsistencyRules, answer: Answer): readonly string[] | un
   for (const locator of rules.equal) {
     const reading = readLocator(locator, answer.exchange, answer.lastItem);
     // What is empty on every page is equal, and names no state of the list.
-    if (reading.kind !== 'value' || isEmpty(reading.value)) return undefined;
+    if (reading.kind !== 'value' || isEmptyValue(reading.value)) return undefined;
     keys.push(scalarText(reading.value) ?? JSON.stringify(reading.value));
   }
   return keys;
-}
-
-function isEmpty(value: JsonValue): boolean {
-  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 interface Sorted {

@@ -20,7 +20,11 @@ export class FindingSet {
   }
 
   reasons(findings: readonly Finding[]): void {
-    for (const finding of findings) keep(this.#reasons, reasonKey(finding), finding);
+    for (const finding of findings) {
+      const known = this.#reasons.get(reasonKey(finding));
+      // What an earlier page said is not concluded from the end, also where the end says the same: it may be concluded anew.
+      if (known === undefined || known.atEnd === true) keep(this.#reasons, reasonKey(finding), finding);
+    }
   }
 
   warnings(warnings: readonly RaisedWarning[]): void {

@@ -21,6 +21,8 @@ export function classify(reply: Reply, rules: readonly OutcomeRule[], input: Rul
   if (reply.status >= 300 && reply.status <= 399) return failed('Redirect');
   for (const rule of rules) {
     const result = rule.when.evaluate(input);
+    // Stopped in the middle it is not known to be no match: a list with a running job at its end is not done.
+    if (!result.ok && result.tooCostly === true) return failed('Protocol');
     // An error means that the rule does not match: `body.error.code` says nothing about an answer without it.
     if (result.ok && result.value === true) return named(rule, reply);
   }

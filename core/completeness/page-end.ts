@@ -12,7 +12,7 @@ import { currentOf, effectiveSize } from './counter.ts';
 import type { Followed } from './follow.ts';
 import { readLocator } from './locator.ts';
 import type { PartsRead } from './next-part.ts';
-import { isList, scalarText } from './path.ts';
+import { isEmptyValue, isList, scalarText } from './path.ts';
 import type { SourceWalk } from './source-walk.ts';
 import { countOf } from './total.ts';
 
@@ -99,7 +99,11 @@ function flagVote({ rules, answer, empty }: EndInput): Vote {
 
 function lastPageVote({ rules, sent, answer, walk }: EndInput): Vote {
   const { lastPage } = rules.paging.end;
-  if (lastPage === undefined || walk.lastPage === undefined) return 'none';
+  if (lastPage === undefined) return 'none';
+  const reading = readLocator(lastPage.from, answer.exchange, answer.lastItem);
+  if (reading.kind === 'unusable' || (reading.kind === 'value' && reading.value !== null && readLastPage(rules, answer) === undefined))
+    return { rule: 'paging.end.lastPage', broken: 'the number of pages is not a count' };
+  if (walk.lastPage === undefined) return 'none';
   const { counter } = rules.paging;
   const current = counter === undefined ? answer.index + 1 : currentOf(rules, sent);
   if (lastPage.as === 'Number') return current >= walk.lastPage ? 'end' : 'more';
@@ -119,7 +123,7 @@ function markerVote({ rules, answer }: EndInput): Vote {
   const { marker } = rules.paging.end;
   if (marker === undefined) return 'none';
   const reading = readLocator(marker.from, answer.exchange, answer.lastItem);
-  return reading.kind === 'value' && reading.value !== null && reading.value !== '' ? 'end' : 'more';
+  return reading.kind === 'value' && reading.value !== false && !isEmptyValue(reading.value) ? 'end' : 'more';
 }
 
 function totalVote({ rules, walk, answer, sent, empty }: EndInput): Vote {

@@ -62,7 +62,9 @@ export interface RuleInput {
   readonly result?: JsonValue;
 }
 
-export type RuleResult = { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly error: string };
+export type RuleResult =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly error: string; readonly tooCostly?: true };
 
 export interface Rule {
   readonly text: string;
@@ -206,10 +208,10 @@ function ruleOf(text: string, parsed: Parsed, names: ReadonlySet<string>): Rule 
       planned ??= plan(ENVIRONMENT, parsed);
       const value = planned(contextOf(input, names));
       if (!isCelError(value)) return { ok: true, value: toJson(value) };
-      return { ok: false, error: budget < 0 ? TOO_COSTLY : FAILED };
+      return budget < 0 ? TOO_COSTLY : FAILED;
     } catch {
       // Only `toJson` gets here: what the library throws inside an evaluation comes back as a value.
-      return { ok: false, error: budget < 0 ? TOO_COSTLY : NO_JSON };
+      return budget < 0 ? TOO_COSTLY : NO_JSON;
     }
   };
   const ofStatusAlone = names.size === 1 && names.has('status');
@@ -227,9 +229,9 @@ function byStatus(evaluate: (input: RuleInput) => RuleResult): (input: RuleInput
   };
 }
 
-const TOO_COSTLY = 'it costs more than one expression may';
-const FAILED = 'it does not fit the answer: a value it names is not there or has another type';
-const NO_JSON = 'its value is not a value of JSON';
+const TOO_COSTLY: RuleResult = { ok: false, error: 'it costs more than one expression may', tooCostly: true };
+const FAILED: RuleResult = { ok: false, error: 'it does not fit the answer: a value it names is not there or has another type' };
+const NO_JSON: RuleResult = { ok: false, error: 'its value is not a value of JSON' };
 
 /** Only what the expression names is converted. */
 function contextOf(input: RuleInput, names: ReadonlySet<string>): Record<string, CelInput> {

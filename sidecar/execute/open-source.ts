@@ -4,7 +4,7 @@
  */
 
 import type { Exchange, Reply } from '#core/completeness/exchange.ts';
-import { readPath } from '#core/completeness/path.ts';
+import { isEmptyValue, readPath } from '#core/completeness/path.ts';
 import { type SourceWalk, startWalk, stopWalk, takePage } from '#core/completeness/walk.ts';
 import type { JsonValue } from '#core/contract/compiled.ts';
 import { initialNext } from '#core/contract/initial-next.ts';
@@ -59,14 +59,10 @@ function openValues(
   for (const { name, path } of wanted) {
     const reading = readPath(reply.body, path);
     // A handle of nothing would leave its parameter out, or send it empty: the pages after it would have no basis.
-    if (reading.kind !== 'value' || isEmpty(reading.value)) return null;
+    if (reading.kind !== 'value' || isEmptyValue(reading.value)) return null;
     values[name] = reading.value;
   }
   return values;
-}
-
-function isEmpty(value: JsonValue): boolean {
-  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 /** A good status without the promised value is not an answer of this contract: judged as one that cannot be decoded. */

@@ -79,6 +79,14 @@ describe('attacks on the end of a walk: cursors', () => {
     assert.equal(driven.left, 1);
   });
 
+  for (const done of [null, '', false, {}, []]) {
+    test(`a marker ${JSON.stringify(done)} is none`, () => {
+      const marked = contract({ paging: { end: { nextIs: [], marker: { from: locator({ body: '/done' }) } } } });
+      assert.equal(isComplete(drive(marked, [page(0, 2, { done })])), false);
+      assert.ok(isComplete(drive(marked, [page(0, 2, { done: 'd' })])));
+    });
+  }
+
   for (const last of [null, [], {}, 'TRUE', 'maybe']) {
     test(`a flag ${JSON.stringify(last)} ends nothing`, () => {
       const flagged = contract({
@@ -146,6 +154,7 @@ describe('attacks on the end of a walk: totals', () => {
     });
     assert.equal(isComplete(drive(paged, [page(0, 2, { pages: 9 }), page(2, 2, { pages: 2 })])), false);
     assert.ok(isComplete(drive(paged, [page(0, 2, { pages: 1 })])));
+    for (const pages of ['many', -1, {}, true]) assert.equal(isComplete(drive(paged, [page(0, 2, { pages })])), false);
     assert.ok(isComplete(drive(paged, [page(0, 2, { pages: 2 }), page(2, 2, { pages: 3 }), page(4, 2)])));
   });
 });

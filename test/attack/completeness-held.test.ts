@@ -100,4 +100,15 @@ describe('attacks on a page that is read twice', () => {
       assert.ok(isComplete(driven));
     }
   });
+
+  test('what an earlier page said stays said where the end says the same', () => {
+    const given: Given = {
+      completeness: { reach: { items: 2, total: 4, fullPage: 'Ignore', probe: { extra: 1, drop: 'Last' }, narrowBy: [] } },
+    };
+    // The first page brought one item more than is kept; the last one is at the reach, the second time with a total that excuses that.
+    const first = drive(contract(given), [page(['a', 'b', 'c'], { next: 'A' })], { stop: { limit: 'pages', value: 1 } });
+    const cut = drive(contract(given), [page(['d', 'e'])], { from: resumed(first), itemsMax: 1 });
+    const said = contract({ ...given, completeness: { ...given.completeness, totals: [ALL] } });
+    assert.deepEqual(codesOf(drive(said, [page(['d', 'e'], { total: 4 })], { from: resumed(cut) })), ['RESULT_LIMIT_REACHED']);
+  });
 });
