@@ -62,7 +62,12 @@ describe('walk', () => {
     const given: Given = {
       result: { outcomes: [{ name: 'gone', when: rule('status == 410'), is: 'CursorExpired' }] },
       completeness: {
-        cursor: { ttlMs: 300_000, onExpiry: 'ContinueInconsistent', resumeFrom: locator({ body: '/metadata/continue' }), afterMutation: 'Keep' },
+        cursor: {
+          ttlMs: 300_000,
+          onExpiry: 'ContinueInconsistent',
+          resumeFrom: locator({ body: '/metadata/continue' }),
+          afterMutation: 'Keep',
+        },
       },
     };
     const expired = { status: 410, body: { metadata: { continue: 'c2' } } };
