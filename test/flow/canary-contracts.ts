@@ -56,8 +56,8 @@ const RESULTS: Readonly<Record<(typeof decoders)[number], string>> = {
 
 /** Upstream text goes wherever a contract can make it go: rows, cursor, snapshot, notices, ages, unknown values. */
 function echoContract(binding: BindingName, decoder: (typeof decoders)[number]): string {
-  const rich = `paging: {next: [{name: after, from: [{body: /next}]}], end: {nextIs: [NullValue]}}
-    consistency: {mode: SnapshotKey, equal: [{body: /snapshot}]}
+  const rich = `paging: {next: [{name: after, from: [{body: /next}, {link: next, query: after}]}], end: {nextIs: [NullValue]}}
+    consistency: {mode: SnapshotKey, equal: [{body: /snapshot}, {header: etag}]}
     signals: [{name: notes, table: {values: "has(body.notes) ? body.notes : []", entries: [{prefix: note, warning: noted}], otherwise: SOURCE_UNAVAILABLE}}]
     notices: [{name: always, warning: noted, when: "body.age == body.snapshot"}]
     freshness: [{name: age, from: {body: /age}, unit: Seconds, maxAge: 1s, warning: stale}]`;

@@ -128,6 +128,11 @@ const SHAPES: Readonly<Record<string, Send>> = {
   cursor: (response, { secrets, later }) =>
     json(response, { items: [{ id: later ? 'b' : 'a' }], next: later ? null : secrets[0], snapshot: secrets.join(' ') }),
   loop: (response, { secrets }) => json(response, { items: [{ id: secrets[0] }], next: secrets[0], snapshot: secrets[0] }),
+  // The way on and the snapshot are told by headers alone.
+  linked: (response, echo) => {
+    response.writeHead(200, { 'content-type': 'application/json', ...headersOf(echo) });
+    response.end(JSON.stringify({ items: [{ id: echo.later ? 'b' : 'a' }], snapshot: 's' }));
+  },
   notes: (response, { forms }) =>
     json(response, { items: [{ id: forms[0] }], next: null, snapshot: 's', notes: forms.map((form) => `note ${form}`), age: forms[0] }),
   unknown: (response, { forms }) => json(response, { items: [], next: null, snapshot: 's', notes: [...forms], total: forms[0] }),
