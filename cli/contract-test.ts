@@ -82,9 +82,13 @@ function renderCoverage({ contract, rules }: ContractCoverage, io: ContractIo): 
 
 const WORDS: Readonly<Record<RuleCoverage['state'], string>> = { needed: 'needed', matched: 'MATCHED', unused: 'UNUSED' };
 
+/** Rules that are met or not; the others are asked of every answer. */
+const CONDITIONS: ReadonlySet<RuleCoverage['kind']> = new Set(['outcome', 'signal', 'notice']);
+
 function because(rule: RuleCoverage): string {
   if (rule.state === 'needed') return rule.test === undefined ? '' : `  (by ${rule.test})`;
-  return rule.state === 'matched' ? '  (a recording meets it, but no test fails without it)' : '  (no recording meets it)';
+  if (rule.state === 'matched') return '  (a recording meets it, but no test fails without it)';
+  return CONDITIONS.has(rule.kind) ? '  (no recording meets it)' : '  (no recording in which it makes a difference)';
 }
 
 function writeReport(file: string, text: string): void {
