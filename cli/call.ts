@@ -76,7 +76,9 @@ function print(answer: AnswerDocument, action: string, written: string, options:
     process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
     return;
   }
-  const repeat = (extra: string) => `postern call ${action} ${quoted(written)}${extra === '' ? '' : ` ${extra}`}`;
+  // The same sidecar: a cursor opens nowhere else.
+  const address = options.address === undefined ? [] : ['--address', options.address];
+  const repeat = (extra: string) => ['postern call', action, quoted(written), ...address, ...(extra === '' ? [] : [extra])].join(' ');
   process.stdout.write(`${renderAnswer(answer, repeat)}\n`);
 }
 

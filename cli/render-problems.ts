@@ -15,7 +15,8 @@ export function renderProblem(problem: Problem): string {
   const mark = problem.severity === 'warning' ? 'warning: ' : '';
   const nearest = problem.nearest === undefined ? '' : `\n    nearest: ${visibleText(problem.nearest)}`;
   const message = visibleText(problem.message, { lines: 5 });
-  return `${place}: ${visibleText(problem.path)}: ${mark}${problem.code}: ${message}${nearest}\n    cure: ${visibleText(problem.cure)}`;
+  const path = problem.path === '' ? '' : `${visibleText(problem.path)}: `;
+  return `${place}: ${path}${mark}${problem.code}: ${message}${nearest}\n    cure: ${visibleText(problem.cure)}`;
 }
 
 /** `3 errors, 1 warning`. */

@@ -23,7 +23,8 @@ function verdict({ completeness }: AnswerDocument): string[] {
   for (const reason of completeness.incomplete_reasons) {
     const sources =
       reason.sources === undefined || reason.sources.length === 0 ? '' : ` [${reason.sources.map((name) => visibleText(name)).join(', ')}]`;
-    lines.push(`  why: ${reason.code} (${reason.origin})${sources}: ${visibleText(reason.message)}`);
+    const facts = [reason.origin, ...Object.entries(reason.limit ?? {}).map(([name, value]) => `${name} ${value}`)];
+    lines.push(`  why: ${reason.code} (${facts.join(', ')})${sources}: ${visibleText(reason.message)}`);
   }
   if (completeness.complete && scope.absence === 'never')
     lines.push('  note: what is not listed here may still exist (absence is not provable)');
@@ -40,7 +41,7 @@ function wayOn({ completeness }: AnswerDocument, repeat: (extra: string) => stri
       ];
     case 'retry_after':
       return [
-        `  way on: ${repeat(way.cursor === undefined ? '' : `--cursor ${way.cursor}`)} in ${Math.ceil(way.retry_after_ms / 1000)} s (${way.retry_at})`,
+        `  way on: in ${Math.ceil(way.retry_after_ms / 1000)} s (${way.retry_at}): ${repeat(way.cursor === undefined ? '' : `--cursor ${way.cursor}`)}`,
       ];
     case 'narrow_query':
       return [`  way on: ask a narrower question${way.arguments.length === 0 ? '' : `; narrow ${way.arguments.join(', ')}`}`];
