@@ -44,11 +44,13 @@ export const say = {
   fact(text: string): void {
     console.log(`    ${text}`);
   },
-  goOn({ directory, contracts, credentials }: Workspace): void {
-    console.log(`\nKept in ${directory}. The inventory API has stopped; to look around:`);
+  goOn({ directory, contracts, credentials }: Workspace, serving: boolean): void {
+    const api = serving ? 'The inventory API stays until Ctrl-C' : 'The inventory API has stopped (--stay keeps it)';
+    console.log(`\nKept in ${directory}. ${api}. In another terminal, from this folder:`);
     console.log(`    npx postern contract lint ${contracts}`);
     console.log(`    npx postern contract explain ${contracts}`);
-    console.log(`    npx postern sidecar --contracts ${contracts} --credentials ${credentials} --allow-loopback`);
-    console.log('    npx postern actions        (in a second terminal)');
+    console.log(`    env -i PATH="$PATH" npx postern sidecar --contracts ${contracts} --credentials ${credentials} --allow-loopback`);
+    console.log('    npx postern actions        (while the sidecar runs)');
+    if (serving) console.log(`    npx postern call list_stock '{"warehouse": "north"}'`);
   },
 };
