@@ -100,7 +100,11 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
     return refuseToListen('probes', '--admin-listen', settings.adminHost, settings.adminPort)(fault);
   });
   if (settings.allowLoopback) log.warn('loopback destinations are allowed, for development only');
-  log.info('serving', { address: `${settings.host}:${port}`, port: probes.port, count: bundle.actions().length });
+  log.info('serving', {
+    address: `${settings.host}:${port}`,
+    admin_address: `${settings.adminHost}:${probes.port}`,
+    count: bundle.actions().length,
+  });
   return {
     stop: async () => {
       log.info('stopping', { count: calls.running });
@@ -164,6 +168,10 @@ function statusClass(status: number): RemoteOutcome {
 
 function refuseHostileRuntime(): void {
   const found = runtimeProblems(runtimeFacts(process));
-  if (found.length > 0) throw new StartRefused(found.join('\n'), 'Start it without them: an empty environment, no flags of Node.');
+  if (found.length > 0)
+    throw new StartRefused(
+      found.join('\n'),
+      'Start it with an empty environment and no flags of Node: env -i PATH="$PATH" postern sidecar ...',
+    );
   disarm(process);
 }

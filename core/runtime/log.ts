@@ -38,6 +38,7 @@ const FIELDS = {
   limit: WORD,
   version: /^[0-9A-Za-z.+-]{1,40}$/,
   address: /^[0-9a-f.:[\]]{1,64}$/,
+  admin_address: /^[0-9a-f.:[\]]{1,64}$/,
   ignored_metadata: /^[a-z-]+(,[a-z-]+)*$/,
   error_name: WORD,
   error_code: WORD,
@@ -47,7 +48,6 @@ const FIELDS = {
   rows: COUNT,
   bytes: COUNT,
   count: COUNT,
-  port: COUNT,
   grpc_code: COUNT,
   complete: 'boolean',
 } as const;
@@ -101,6 +101,13 @@ function gathered(): DestinationStream & { flushSync(): void } {
   const stream = pino.destination({ dest: 2, sync: false, minLength: limits.logGatherBytesMax, maxLength: limits.logBufferBytesMax });
   let timer: NodeJS.Timeout | undefined;
   let waiting = false;
+  let written = false;
+  // While a write runs the stream forgets a flush: the line would lie there until the next one comes, or for ever.
+  stream.on('drain', () => {
+    if (!written) return;
+    written = false;
+    stream.flush();
+  });
   const flush = () => {
     waiting = false;
     stream.flush();
@@ -115,6 +122,7 @@ function gathered(): DestinationStream & { flushSync(): void } {
     write(line: string) {
       stream.write(line);
       waiting = true;
+      written = true;
       if (timer === undefined || line.startsWith(ERROR_LINE)) flush();
     },
     flushSync: () => stream.flushSync(),

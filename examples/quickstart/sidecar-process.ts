@@ -67,8 +67,8 @@ function untilServing(child: ChildProcess, lines: string[], logFile: string | un
     createInterface({ input: stderr }).on('line', (line) => {
       lines.push(line);
       if (!line.includes('"message":"serving"')) return;
-      const { address, port }: { address: string; port: number } = JSON.parse(line);
-      resolve({ address, adminPort: port });
+      const { address, admin_address }: { address: string; admin_address: string } = JSON.parse(line);
+      resolve({ address, adminPort: Number(admin_address.split(':').at(-1)) });
     });
     child.once('error', reject);
     child.once('exit', (code) => setImmediate(() => reject(new Error(`the sidecar ended with ${code}:\n${lines.join('\n')}`))));
