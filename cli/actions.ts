@@ -1,7 +1,8 @@
 /** `postern actions`: what may be called here, as an agent sees it. */
 import { Command, Option } from 'commander';
 import { visibleText } from '#core/encoding/visible-text.ts';
-import { type Action, ApprovalMode, Best, Effect } from '#proto/postern/v1/action_pb.ts';
+import { type Action, ApprovalMode, Best, Effect, ResultShape_Kind, ResultShape_Presence } from '#proto/postern/v1/action_pb.ts';
+import { Absence } from '#proto/postern/v1/completeness_pb.ts';
 import { type ConnectionOptions, withAddress, withClient } from './connection.ts';
 
 interface Options extends ConnectionOptions {
@@ -25,6 +26,7 @@ async function list(options: Options): Promise<void> {
 }
 
 function asDocument(action: Action) {
+  const { pages, items, bytes, timeMs } = limitsOf(action);
   return {
     action: action.action,
     summary: action.summary,
@@ -33,16 +35,18 @@ function asDocument(action: Action) {
     ready: action.ready,
     ...(action.notReady === '' ? {} : { not_ready: action.notReady }),
     arguments: JSON.parse(action.argumentsSchemaJson),
-    result: { as: action.result?.as, fields: action.result?.fields.map(({ name }) => name), all_fields: action.result?.allFields },
+    result: {
+      as: action.result?.as,
+      kind: nameIn(ResultShape_Kind, action.result?.kind ?? 0),
+      fields: action.result?.fields.map(({ name, presence }) => ({ name, presence: nameIn(ResultShape_Presence, presence) })),
+      all_fields: action.result?.allFields,
+    },
     approval: nameIn(ApprovalMode, action.approval),
     best: nameIn(Best, action.best),
+    absence: nameIn(Absence, action.absence),
     exclusions: action.exclusions,
-    limits: {
-      pages: Number(action.limits?.pages),
-      items: Number(action.limits?.items),
-      bytes: Number(action.limits?.bytes),
-      time_ms: Number(action.limits?.timeMs),
-    },
+    limits: { pages, items, bytes, time_ms: timeMs },
+    ...(action.evidenceFrom === '' ? {} : { evidence_from: action.evidenceFrom }),
     revision: action.revision,
   };
 }
@@ -54,8 +58,15 @@ function asText(action: Action): string {
     lines.push(`  ${visibleText(name)}: ${describe(schema)}`);
   const fields = action.result?.allFields === true ? 'all fields' : action.result?.fields.map(({ name }) => name).join(', ');
   lines.push(`  gives ${visibleText(action.result?.as ?? '')}: ${visibleText(fields ?? '')}`);
+  const { pages, items, timeMs } = limitsOf(action);
+  lines.push(`  in one answer at most ${pages} pages, ${items} items, ${timeMs / 1000} s`);
+  for (const exclusion of action.exclusions) lines.push(`  never looks at: ${visibleText(exclusion)}`);
   if (!action.ready) lines.push(`  not ready: ${visibleText(action.notReady)}`);
   return lines.join('\n');
+}
+
+function limitsOf({ limits }: Action) {
+  return { pages: limits?.pages ?? 0, items: limits?.items ?? 0, bytes: Number(limits?.bytes ?? 0), timeMs: limits?.timeMs ?? 0 };
 }
 
 function propertiesOf(schemaJson: string): Record<string, Record<string, unknown>> {

@@ -22,7 +22,12 @@ export function sidecarCommand(): Command {
     .requiredOption('--contracts <PATH...>', 'contract and binding files, or directories with *.yaml below them')
     .requiredOption('--credentials <DIR>', 'credential files: DIR/<secret>/<key>, as Kubernetes mounts them')
     .option('--listen <HOST:PORT>', 'where agents call; a literal address, port 0 takes a free one', parseListen, '127.0.0.1:7717')
-    .option('--admin-listen <HOST:PORT>', 'where /metrics, /livez and /readyz are', parseListen, '127.0.0.1:7718')
+    .option(
+      '--admin-listen <HOST:PORT>',
+      'where /metrics, /livez and /readyz are; in a pod 0.0.0.0:7718, for kubelet and Prometheus',
+      parseListen,
+      '127.0.0.1:7718',
+    )
     .option('--state <DIR>', "the sidecar's own keys; without it cursors and evidence end with the process")
     .option('--allow-loopback', 'let bindings reach loopback addresses they name literally (development only)')
     .addOption(new Option('--log-level <LEVEL>', 'how much to log, as JSON lines on standard error').choices(LOG_LEVELS).default('info'))
@@ -100,4 +105,6 @@ Examples:
   postern sidecar --contracts contracts/ --credentials credentials/
   postern sidecar --contracts list.yaml binding.yaml --credentials /run/secrets --state /var/lib/postern
 
-Start it with an empty environment: it refuses variables that change what it trusts or runs (NODE_OPTIONS, proxies, CA files).`;
+Start it with an empty environment, as with env -i PATH="$PATH": it refuses variables that change what it trusts or runs
+(NODE_OPTIONS, proxies, CA files). SIGTERM lets running calls end; a second one ends it at once.
+Exit codes: 0 told to stop, 1 a fault of its own, 2 it cannot start.`;

@@ -38,6 +38,8 @@ after(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
+type ActionDocument = Readonly<Record<'action' | 'ready' | 'absence' | 'result', unknown>>;
+
 /** Against the stage, unless `address` says otherwise. */
 function postern(args: readonly string[], options: { stdin?: string; address?: string } = {}): Promise<Ran> {
   return runPostern(args, { POSTERN_ADDRESS: options.address ?? stage.sidecar.address }, options.stdin);
@@ -113,10 +115,26 @@ test('actions: names arguments, results and limits, as text and as JSON', async 
   assert.equal(text.code, 0);
   assert.match(text.out, /list_rows {2}List rows of \{group\}/);
   assert.match(text.out, /group: string; one of small, big/);
+  assert.match(text.out, /at most 3 pages, 500 items, 20 s/);
   const json = await postern(['actions', '-o', 'json']);
   assert.deepEqual(
-    JSON.parse(json.out).map(({ action, ready }: { action: string; ready: boolean }) => [action, ready]),
-    [['list_rows', true]],
+    JSON.parse(json.out).map(({ action, ready, absence, result }: ActionDocument) => [action, ready, absence, result]),
+    [
+      [
+        'list_rows',
+        true,
+        'PROVABLE',
+        {
+          as: 'rows',
+          kind: 'ITEMS',
+          fields: [
+            { name: 'id', presence: 'REQUIRED' },
+            { name: 'text', presence: 'OPTIONAL' },
+          ],
+          all_fields: false,
+        },
+      ],
+    ],
   );
 });
 

@@ -100,7 +100,8 @@ test('sidecar: a folder it cannot use ends the start with the flag, and no byte 
   assert.match(err, /no folder .*nowhere with credentials\n {2}.*--credentials/);
 });
 
-interface Served {
+/** Its process ends with the test, whatever the test finds. */
+interface Served extends AsyncDisposable {
   readonly child: ChildProcess;
   readonly lines: readonly Record<string, unknown>[];
   /** Resolves with the first log line of this message. */
@@ -113,6 +114,7 @@ function serve(flags: readonly string[], main = program): Served {
   const child = spawn(process.execPath, [main, 'sidecar', ...defaults, ...flags], { env: {}, stdio: ['ignore', 'ignore', 'pipe'] });
   const lines: Record<string, unknown>[] = [];
   const log = new EventEmitter();
+  const exit = once(child, 'close').then(([code]) => code);
   createInterface({ input: child.stderr }).on('line', (line) => {
     lines.push(JSON.parse(line));
     log.emit('line');
@@ -120,12 +122,16 @@ function serve(flags: readonly string[], main = program): Served {
   return {
     child,
     lines,
-    exit: once(child, 'close').then(([code]) => code),
+    exit,
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL');
+      await exit;
+    },
     async logged(message) {
       for (;;) {
         const found = lines.find((line) => line.message === message);
         if (found !== undefined) return found;
-        await once(log, 'line');
+        await Promise.race([once(log, 'line'), exit.then((code) => assert.fail(`ended with ${code} before it logged "${message}"`))]);
       }
     },
   };
@@ -157,10 +163,10 @@ async function startHolding() {
 
 test('sidecar: told to stop, it first says so, lets a running call end, and exits 0', async () => {
   await using upstream = await startHolding();
-  const sidecar = serve(upstream.flags);
+  await using sidecar = serve(upstream.flags);
   const { address } = await sidecar.logged('serving');
   const call = runPostern(['call', 'get_item', '{"id":"one"}', '--address', String(address)]);
-  await upstream.asked;
+  await Promise.race([upstream.asked, call.then(({ err }) => assert.fail(`ended before the remote was asked: ${err}`))]);
   const watcher = connect(String(address));
   const seen: ServingStatus[] = [];
   for await (const { status } of watcher.client(Health).watch({})) {
@@ -179,10 +185,10 @@ test('sidecar: told to stop, it first says so, lets a running call end, and exit
 
 test('sidecar: a second signal, also another one, ends it at once', async () => {
   await using upstream = await startHolding();
-  const sidecar = serve(upstream.flags);
+  await using sidecar = serve(upstream.flags);
   const { address } = await sidecar.logged('serving');
   const call = runPostern(['call', 'get_item', '{"id":"one"}', '--address', String(address)]);
-  await upstream.asked;
+  await Promise.race([upstream.asked, call.then(({ err }) => assert.fail(`ended before the remote was asked: ${err}`))]);
   sidecar.child.kill('SIGTERM');
   await sidecar.logged('stopping');
   sidecar.child.kill('SIGINT');
@@ -197,7 +203,7 @@ test('sidecar: a fault nobody caught is the last line of the log, without its me
 process.on('SIGUSR2', () => { throw new TypeError('it failed on the-token-0123456789'); });
 await runCli(process.argv);`,
   );
-  const sidecar = serve(['--contracts', good], main);
+  await using sidecar = serve(['--contracts', good], main);
   await sidecar.logged('serving');
   sidecar.child.kill('SIGUSR2');
   assert.equal(await sidecar.exit, 1);

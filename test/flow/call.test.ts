@@ -135,11 +135,11 @@ test('call: cancelled in flight its request is given up and the operation is rec
 });
 
 test('call: its own deadline ends a walk with what was collected, and says so', async () => {
-  const answer = await stage.call('slow_list', {}, { deadlineMs: 600 });
+  const answer = await stage.call('slow_list', {}, { deadlineMs: 1500 });
   assert.equal(answer.status, 'partial');
   assert.deepEqual(answer.data, { rows: [{ id: 1 }, { id: 2 }] });
   assert.deepEqual(answer.completeness.incomplete_reasons.map(({ code }) => code).sort(), ['MORE_PAGES_AVAILABLE', 'TIME_BUDGET_EXCEEDED']);
-  assert.equal(answer.completeness.budget.deadline_ms, 600);
+  assert.equal(answer.completeness.budget.deadline_ms, 1500);
   assert.equal(answer.completeness.continuation.kind, 'next_cursor');
 });
 
