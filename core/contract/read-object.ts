@@ -17,6 +17,10 @@ export function readObject(value: JsonValue, source: ObjectSource | undefined, r
     return undefined;
   }
   checkTexts(value, [], report);
+  if (memberOf(value, 'apiVersion') === undefined && memberOf(value, 'kind') === undefined) {
+    report.add([], 'object-shape', "There is neither apiVersion nor kind, so this is no object of Postern's.");
+    return undefined;
+  }
   const kind = kindOf(value, report);
   if (memberOf(value, 'apiVersion') !== API_VERSION) report.add(['apiVersion'], 'object-shape', `apiVersion is not ${API_VERSION}.`);
   for (const field of Object.keys(value)) {

@@ -20,6 +20,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { limits } from '#core/bounds/limits.ts';
+import { API_VERSION } from '#core/resource/names.ts';
 import type { JsonValue, Problem } from './compiled.ts';
 import type { ProblemCode } from './problem-codes.ts';
 import { readObject } from './read-object.ts';
@@ -80,11 +81,27 @@ function readDocument(document: Parsed, file: string, lines: LineCounter): { obj
     faults.add([], ...faultOf(error, lines));
     return { problems: faults.problems };
   }
+  if (isForeign(document, report)) return { problems: report.problems };
   const value = readNode(document.contents, [], report);
   if (report.failed) return { problems: report.problems };
   const object = readObject(value, source, report);
   return object === undefined ? { problems: report.problems } : { object, problems: report.problems };
 }
+
+/**
+ * Says once that a document is somebody else's. In a directory of manifests, a hundred findings about a Deployment would hide the
+ * one that is about a contract.
+ */
+function isForeign({ contents }: Parsed, report: Report): boolean {
+  const apiVersion: unknown = isMap(contents) ? contents.get('apiVersion') : undefined;
+  if (typeof apiVersion !== 'string' || apiVersion.startsWith(GROUP)) return false;
+  report.add(['apiVersion'], 'object-shape', `apiVersion is ${JSON.stringify(apiVersion)}, so this is no object of Postern's.`, {
+    cure: `Leave the file out, or begin with apiVersion: ${API_VERSION} and a kind.`,
+  });
+  return true;
+}
+
+const GROUP = API_VERSION.slice(0, API_VERSION.indexOf('/') + 1);
 
 /** Nothing between two separators, or comments only. */
 function isEmpty(document: Parsed): boolean {

@@ -29,6 +29,18 @@ test('read yaml: a broken document does not hide the others', () => {
   assert.ok(objects.some(({ name }) => name === 'a-v1'));
 });
 
+test('read yaml: a document of somebody else is one problem, whatever is in it', () => {
+  const foreign = ['apiVersion: apps/v1\nkind: Deployment\nmetadata: &m {name: UPPER}\ndata: *m\n', 'name: a-package\nversion: 1.0.0\n'];
+  for (const text of foreign) {
+    const { objects, problems } = readYaml(text, 'f.yaml');
+    assert.deepEqual(objects, []);
+    assert.deepEqual(
+      problems.map(({ code, message }) => [code, /no object of Postern/.test(message)]),
+      [['object-shape', true]],
+    );
+  }
+});
+
 test('read yaml: no object has a prototype, and no key of one is read as such', () => {
   const { objects } = readYaml(`${FRAME}spec: {constructor: {a: 1}}\n`, 'f.yaml');
   assert.equal(Object.getPrototypeOf(objects[0]?.spec), null);
