@@ -12,8 +12,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Plan, runBench } from './run.ts';
 
-const FULL: Plan = { rounds: 3, measureMs: 2_500, warmMs: 1_000, firstWarmMs: 5_000, starts: 10 };
-const QUICK: Plan = { rounds: 1, measureMs: 1_000, warmMs: 500, firstWarmMs: 2_000, starts: 3 };
+const FULL: Plan = { rounds: 3, measureMs: 2_500, warmMs: 1_000, firstWarmMs: 20_000, starts: 10 };
+const QUICK: Plan = { rounds: 1, measureMs: 1_000, warmMs: 500, firstWarmMs: 4_000, starts: 3 };
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' }, json: { type: 'string' } } });
 const scratch = mkdtempSync(join(tmpdir(), 'postern-bench-'));
