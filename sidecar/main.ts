@@ -59,6 +59,7 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
       metrics.credentialGuessed();
       log.warn('a caller sent a credential as an argument', { binding });
     },
+    onNoReply: (action, cause, thrown) => log.warn('no answer from the remote', { action, reason: cause }, thrown),
     onExchange: (action, status, durationMs, bytes) => metrics.remoteAnswered(action, statusClass(status), durationMs, bytes),
   });
   if (bundle === undefined) throw new StartRefused('the contracts have problems', LINT, problems);

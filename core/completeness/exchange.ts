@@ -41,7 +41,8 @@ export interface Reply {
 /** No usable status line came. `refused` never left us (address not allowed, TLS not trusted). */
 export interface NoReply {
   readonly kind: 'noReply';
-  readonly cause: 'unreachable' | 'timedOut' | 'protocol' | 'egressDenied' | 'tls';
+  /** `locked`: the credential cannot be read at the moment, so nothing was sent. */
+  readonly cause: 'unreachable' | 'timedOut' | 'protocol' | 'egressDenied' | 'tls' | 'locked';
   readonly receivedAtMs: number;
 }
 

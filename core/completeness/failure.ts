@@ -79,6 +79,13 @@ export const FAILURES: Readonly<Record<FailureKind, FailureNames>> = {
     passing: false,
     message: 'the remote did not accept the credential',
   },
+  Locked: {
+    error: 'VAULT_LOCKED',
+    reason: 'SOURCE_UNAVAILABLE',
+    state: 'unavailable',
+    passing: true,
+    message: 'the credential cannot be read at the moment',
+  },
   Redirect: {
     error: 'REDIRECT_REFUSED',
     reason: 'SOURCE_UNAVAILABLE',

@@ -60,6 +60,7 @@ function faultOf(reply: Reply, is: OutcomeName): Outcome | undefined {
 
 export function failureOf(reply: NoReply): Failure {
   const kinds: Readonly<Record<NoReply['cause'], FailureKind>> = {
+    locked: 'Locked',
     unreachable: 'Unavailable',
     timedOut: 'TimedOut',
     protocol: 'Protocol',

@@ -106,6 +106,7 @@ export type FailureKind =
   | 'Unavailable'
   | 'Rejected'
   | 'Credential'
+  | 'Locked'
   | 'Redirect'
   | 'Protocol'
   | 'TooLarge'

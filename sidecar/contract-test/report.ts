@@ -50,8 +50,13 @@ function reportOutcome({ outcome }: CallResult, prefix: string): readonly string
   );
   if (outcome.message !== undefined)
     lines.push(`${prefix}  error: ${outcome.message}${(outcome.fields ?? []).map((field) => ` [${field}]`).join('')}`);
+  if (outcome.code === 'REMOTE_PROTOCOL') lines.push(`${prefix}  ${PROTOCOL_CAUSES}`);
   return lines;
 }
+
+/** An agent is told no more than the code; the author of a recording has all of them at hand. */
+const PROTOCOL_CAUSES =
+  'look for: no content-type or one that result.contentTypes lacks, a body that result.decoder cannot read, no list at result.items, a cut body';
 
 function describe({ at, expected, got }: Difference): string {
   return `${visibleText(at)}: expected ${show(expected)}, got ${show(got)}`;

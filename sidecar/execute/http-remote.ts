@@ -8,6 +8,7 @@ import type { Exchange, NoReply, Reply } from '#core/completeness/exchange.ts';
 import { type Assembled, assemble, assembleFollow } from '#core/contract/assemble.ts';
 import type { JsonValue, RequestTemplate, ResultRules } from '#core/contract/compiled.ts';
 import type { SlotValues } from '#core/contract/slot-value.ts';
+import { PosternError } from '#core/error/postern-error.ts';
 import type { BindingCredential } from '#sidecar/credential/attach.ts';
 import type { ReplyMask } from '#sidecar/credential/mask.ts';
 import { decodeReply } from '#sidecar/decode/decode-reply.ts';
@@ -26,6 +27,8 @@ export interface HttpRemoteMeans {
   readonly repeatable: boolean;
   /** One request and its answer, for the metrics: status 0 where none came, decoded bytes. */
   onExchange?(status: number, durationMs: number, bytes: number): void;
+  /** Why no answer came, for whoever is paged; `thrown` is for the log only. */
+  onNoReply?(cause: NoReply['cause'], thrown: unknown): void;
   /** The caller's own arguments hold the credential (failure case LEAK-22); told at most once a call. */
   onAnomaly(): void;
 }
@@ -74,6 +77,7 @@ export class HttpRemote implements Remote {
     } catch (thrown) {
       const cause = causeOf(thrown, options.signal);
       this.#means.onExchange?.(0, clock.monotonicMs() - startedMs, 0);
+      this.#means.onNoReply?.(cause, thrown);
       return { request, reply: { kind: 'noReply', cause, receivedAtMs: clock.wallMs() } };
     }
   }
@@ -95,9 +99,13 @@ interface Sent {
   readonly reply: Reply | NoReply;
 }
 
-/** Rows that were collected must not be lost because a token came too late: past the deadline nothing is an error of its own. */
+/**
+ * Rows that were collected, and other sources, must not be lost because a credential is away for a moment or a token came
+ * too late. Whatever else is wrong before sending is an error of the whole call.
+ */
 function causeOf(thrown: unknown, signal: AbortSignal): NoReply['cause'] {
   if (thrown instanceof TransportFailure) return thrown.kind;
   if (signal.aborted) return 'timedOut';
+  if (thrown instanceof PosternError && thrown.reason === 'VAULT_LOCKED') return 'locked';
   throw thrown;
 }

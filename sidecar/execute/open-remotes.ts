@@ -3,6 +3,7 @@
  */
 
 import type { Clock } from '#core/bounds/clock.ts';
+import type { NoReply } from '#core/completeness/exchange.ts';
 import type { CompiledContract, HttpTarget, JsonValue, SourceRules, Template } from '#core/contract/compiled.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import { composedText, literalText } from '#core/contract/template-text.ts';
@@ -22,6 +23,8 @@ export interface RemotesMeans {
   onAnomaly(binding: string): void;
   /** One request and its answer; status 0 where none came. */
   onExchange?(action: string, status: number, durationMs: number, bytes: number): void;
+  /** Why no answer came; `thrown` is for the log only. */
+  onNoReply?(action: string, cause: NoReply['cause'], thrown: unknown): void;
 }
 
 /** The remote of one call; `source` only where the contract has sources. Throws PosternError. */
@@ -43,6 +46,7 @@ export class Remotes {
     const { clock } = this.#means;
     const onExchange = (status: number, durationMs: number, bytes: number) =>
       this.#means.onExchange?.(contract.action, status, durationMs, bytes);
+    const onNoReply = (cause: NoReply['cause'], thrown: unknown) => this.#means.onNoReply?.(contract.action, cause, thrown);
     return (args, source) => {
       const name = source?.credential ?? credentialName(target.credential, contract, args);
       const binding = this.#bindings.get(keyOf(contract.namespace, name));
@@ -58,6 +62,7 @@ export class Remotes {
           repeatable: contract.effect === 'Read',
           onAnomaly: () => this.#means.onAnomaly(name),
           onExchange,
+          onNoReply,
         },
         args,
       );

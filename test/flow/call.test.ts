@@ -8,6 +8,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Completeness } from '#core/completeness/envelope.ts';
 import { contractFile, keysetList } from './contract-file.ts';
 import { type Stage, sendJson, startStage, startUpstream, type Upstream } from './stage.ts';
 
@@ -191,4 +192,18 @@ test('metrics: show requests to the remote, connections and the state of credent
   assert.match(text, /postern_credential_locked_state\{secret="postern-flow"\} 0/);
   assert.match(text, /postern_kept_operations [1-9]/);
   assert.match(text, /postern_build_info\{version="0\.1\.0"/);
+});
+
+test('credential: away in mid-walk it costs neither the rows nor the way on', async () => {
+  const first = await stage.call('slow_list', {}, { onePage: true });
+  const way = first.completeness.continuation;
+  assert(way.kind === 'next_cursor');
+  rmSync(join(stage.directory, 'credentials', 'postern-flow', 'token'));
+  await wait(1200);
+  const error = await stage.refused('slow_list', {}, { cursor: way.cursor });
+  stage.writeCredential('postern-flow', 'token', TOKEN);
+  assert.equal(error.reason, 'VAULT_LOCKED');
+  assert.equal(error.retryable, true);
+  const { completeness } = error as { completeness?: Completeness };
+  assert(completeness !== undefined && 'cursor' in completeness.continuation, 'the cursor of the walk stays usable');
 });
