@@ -50,6 +50,7 @@ test('report: a failed test says what differs, the nearest exchange and what was
     'status: expected "ok", got "error"',
     'exchanges nothing asked for: exchanges[1], exchanges[2]',
     '  error: The answer is not what the contract says.',
+    '  look for: no content-type or one that result.contentTypes lacks, a body that result.decoder cannot read, no list at result.items, a cut body',
   ]);
 });
 
@@ -66,7 +67,8 @@ test('junit: the document is exactly this, escaped', () => {
     query.continue: expected nothing, got "a\\"&lt;b&gt;\\u0001"
 status: expected "ok", got "error"
 exchanges nothing asked for: exchanges[1], exchanges[2]
-  error: The answer is not what the contract says.</failure>
+  error: The answer is not what the contract says.
+  look for: no content-type or one that result.contentTypes lacks, a body that result.decoder cannot read, no list at result.items, a cut body</failure>
     </testcase>
   </testsuite>
   <testsuite name="other&lt;.yaml" tests="1" failures="0">
