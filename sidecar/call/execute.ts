@@ -27,23 +27,29 @@ export interface Means {
 /** Throws PosternError; details carry the operation id and, where pages were asked, the completeness. */
 export async function execute(passed: Passed, means: Means, context: CallContext): Promise<ExecuteResult> {
   const { plan } = passed;
-  const started = means.clock.monotonicMs();
+  const startedMs = means.clock.monotonicMs();
+  const ended = await attempt(passed, means, context);
+  const durationMs = means.clock.monotonicMs() - startedMs;
+  if (ended instanceof PosternError) {
+    means.operations.finish(plan.operationId, { state: 'failed', error: { reason: ended.reason, message: ended.message } });
+    await means.recorder.outcome(plan, { kind: 'failed', error: ended }, durationMs);
+    throw ended;
+  }
+  const { envelope, dataJson } = ended;
+  const { complete, page } = envelope.completeness;
+  means.operations.finish(plan.operationId, { state: 'done', complete, returned: page.returned });
+  await means.recorder.outcome(plan, { kind: 'answered', envelope, bytes: dataJson.byteLength }, durationMs);
+  return ended;
+}
+
+/** The answer, or why there is none: an end either way, so that it is recorded once. */
+async function attempt(passed: Passed, means: Means, context: CallContext): Promise<ExecuteResult | PosternError> {
+  const { plan } = passed;
   try {
     await intent(passed, means);
-    const result = answered(plan, means, await read(plan, means, context));
-    const { completeness } = result.envelope;
-    means.operations.finish(plan.operationId, { state: 'done', complete: completeness.complete, returned: completeness.page.returned });
-    await means.recorder.outcome(
-      plan,
-      { kind: 'answered', envelope: result.envelope, bytes: result.dataJson.byteLength },
-      means.clock.monotonicMs() - started,
-    );
-    return result;
+    return answered(plan, means, await read(plan, means, context));
   } catch (thrown) {
-    const error = PosternError.from(thrown).forCall(plan);
-    means.operations.finish(plan.operationId, { state: 'failed', error: { reason: error.reason, message: error.message } });
-    await means.recorder.outcome(plan, { kind: 'failed', error }, means.clock.monotonicMs() - started);
-    throw error;
+    return PosternError.from(thrown).forCall(plan);
   }
 }
 
