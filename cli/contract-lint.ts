@@ -103,7 +103,7 @@ Examples:
   postern contract lint contracts/ -o json | jq '.problems[].code'
 
 Each finding is one line, with the nearest existing name and the cure below it:
-  contracts/issues.yaml:14: spec.http.query.since: slot-unknown-name: $(args.sinse) names no argument.
+  contracts/issues.yaml:14: spec.http.query.since: slot-unknown-name: $(args.sinse) names nothing; there are: repository, since.
       nearest: since
       cure: ...
 

@@ -23,8 +23,9 @@ function verdict({ completeness }: AnswerDocument): string[] {
   for (const reason of completeness.incomplete_reasons) {
     const sources =
       reason.sources === undefined || reason.sources.length === 0 ? '' : ` [${reason.sources.map((name) => visibleText(name)).join(', ')}]`;
-    const facts = [reason.origin, ...Object.entries(reason.limit ?? {}).map(([name, value]) => `${name} ${value}`)];
-    lines.push(`  why: ${reason.code} (${facts.join(', ')})${sources}: ${visibleText(reason.message)}`);
+    const rule = reason.rule === undefined ? [] : [`rule ${visibleText(reason.rule)}`];
+    const limit = Object.entries(reason.limit ?? {}).map(([name, value]) => `${name} ${value}`);
+    lines.push(`  why: ${reason.code} (${[reason.origin, ...rule, ...limit].join(', ')})${sources}: ${visibleText(reason.message)}`);
   }
   if (completeness.complete && scope.absence === 'never')
     lines.push('  note: what is not listed here may still exist (absence is not provable)');

@@ -61,6 +61,13 @@ test('call: a partial answer exits 3 and prints a command line that goes on', as
   assert.equal(JSON.parse(shell.out).completeness.page.walk.returned, 12);
 });
 
+test('call: a partial answer names the limit that ended it, and the way on asks the same sidecar', async () => {
+  const { address } = stage.sidecar;
+  const { out } = await postern(['call', 'list_rows', '{"group":"big"}', '--address', address], { address: '127.0.0.1:1' });
+  assert.match(out, /why: RESULT_LIMIT_REACHED \(sidecar, pages 3\)/);
+  assert.ok(out.includes(`way on: postern call list_rows '{"group":"big"}' --address ${address} --cursor `));
+});
+
 test('call: -o json is the whole envelope, also for arguments from standard input', async () => {
   const { code, out } = await postern(['call', 'list_rows', '-', '-o', 'json'], { stdin: '{"group":"small"}' });
   assert.equal(code, 0);
