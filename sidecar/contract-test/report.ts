@@ -43,14 +43,15 @@ function reportUnmatched({ request, nearest }: UnmatchedRequest, prefix: string)
   return [...lines, ...nearest.differences.map((difference) => `    ${describe(difference)}`)];
 }
 
-function reportOutcome({ outcome }: CallResult, prefix: string): readonly string[] {
+function reportOutcome({ outcome, unmatched }: CallResult, prefix: string): readonly string[] {
   if (outcome === undefined) return [];
   const lines = (outcome.completeness?.incomplete_reasons ?? []).map(
     ({ code, message, rule }) => `${prefix}  why ${code}: ${message}${rule === undefined ? '' : ` (rule ${rule})`}`,
   );
   if (outcome.message !== undefined)
     lines.push(`${prefix}  error: ${outcome.message}${(outcome.fields ?? []).map((field) => ` [${field}]`).join('')}`);
-  if (outcome.code === 'REMOTE_PROTOCOL') lines.push(`${prefix}  ${PROTOCOL_CAUSES}`);
+  // A request nobody recorded is cause enough.
+  if (outcome.code === 'REMOTE_PROTOCOL' && unmatched.length === 0) lines.push(`${prefix}  ${PROTOCOL_CAUSES}`);
   return lines;
 }
 
