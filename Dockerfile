@@ -10,14 +10,14 @@ RUN npm ci --ignore-scripts && npm rebuild esbuild
 COPY . .
 # The compile cache holds for one user id and one path of the bundle, so it is made as that user, at that path. When the two
 # images carry different releases of Node it is passed over: a start takes longer, nothing else.
-RUN mkdir /postern /compile-cache && chown 65532:65532 /postern /compile-cache
+RUN mkdir /postern && chown 65532:65532 /postern
 USER 65532:65532
-RUN node build.ts --out /postern --warm /compile-cache
+RUN node build.ts --out /postern --warm /postern/compile-cache
 
 FROM ${BASE_IMAGE}
 # Owned by root and writable by nobody: whoever could write here would run code.
 COPY --from=build --chown=0:0 --chmod=0555 /postern/postern.cjs /postern/postern.cjs.LEGAL.txt /postern/
-COPY --from=build --chown=0:0 --chmod=0555 /compile-cache/ /postern/compile-cache/
+COPY --from=build --chown=0:0 --chmod=0555 /postern/compile-cache/ /postern/compile-cache/
 ENV NODE_COMPILE_CACHE=/postern/compile-cache
 # 65532 is distroless' nonroot; a number, because Kubernetes cannot check a name against runAsNonRoot.
 USER 65532:65532

@@ -5,7 +5,8 @@
  * functions in it and run when they are asked for, so a sidecar does not pay for the contract tools. White space goes,
  * because V8 reads all of it at every start; names stay, so that a stack can be read without the map.
  *
- * `--warm DIR` also runs the bundle once with NODE_COMPILE_CACHE=DIR. The cache holds for this Node, these flags, this
+ * `--warm DIR` also runs the bundle once with NODE_COMPILE_CACHE=DIR, a folder below that of the bundle (a sidecar takes no
+ * other, because compiled code is code). The cache holds for this Node, these flags, this
  * user id and this path of the bundle; anything else makes a start slower and never wrong.
  */
 import { spawn } from 'node:child_process';

@@ -40,7 +40,7 @@ export async function prepare(scratch: string, withPython: boolean): Promise<Pre
     logLevel: 'error',
   });
   const postern = await buildBundle(join(scratch, 'postern'));
-  const cache = join(scratch, 'compile-cache');
+  const cache = join(scratch, 'postern', 'compile-cache');
   await Promise.all([go, peers, warmCache(postern, cache)]);
   return {
     scratch,

@@ -15,8 +15,8 @@ import { Remotes, type RemotesMeans } from '#sidecar/execute/open-remotes.ts';
 
 export type CompiledBundle =
   /** Problems are warnings only. */
-  | { readonly bundle: Bundle; readonly problems: readonly Problem[] }
-  | { readonly bundle?: undefined; readonly problems: readonly Problem[] };
+  | { readonly bundle: Bundle; readonly bindings: readonly CompiledBinding[]; readonly problems: readonly Problem[] }
+  | { readonly bundle?: undefined; readonly bindings?: undefined; readonly problems: readonly Problem[] };
 
 export function compileBundle(objects: readonly ResourceObject[], means: RemotesMeans): CompiledBundle {
   const ofKind = (kind: ResourceObject['kind']) => objects.filter((object) => object.kind === kind);
@@ -39,7 +39,7 @@ export function compileBundle(objects: readonly ResourceObject[], means: Remotes
     problems.push(...result.problems);
     if (result.contract !== undefined) served.push({ contract: result.contract, remote: remoteOf(remotes, result.contract) });
   }
-  return problems.some(({ severity }) => severity === 'error') ? { problems } : { bundle: new Bundle(served), problems };
+  return problems.some(({ severity }) => severity === 'error') ? { problems } : { bundle: new Bundle(served), bindings, problems };
 }
 
 /** SSH contracts are listed and never asked: the gate refuses them before. */

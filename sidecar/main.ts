@@ -5,12 +5,13 @@
 import { statSync } from 'node:fs';
 import { systemClock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
+import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import type { ResourceObject } from '#core/contract/resource-object.ts';
 import { createSealer } from '#core/encoding/seal.ts';
 import { GrpcServer } from '#core/runtime/grpc-server.ts';
 import { addHealth, HealthState } from '#core/runtime/health.ts';
 import { disarm, runtimeFacts, runtimeProblems } from '#core/runtime/hostile-runtime.ts';
-import { createLog } from '#core/runtime/log.ts';
+import { createLog, type Log } from '#core/runtime/log.ts';
 import { type RemoteOutcome, SidecarMetrics } from '#core/runtime/metrics.ts';
 import { startProbes } from '#core/runtime/probes.ts';
 import { addReflection } from '#core/runtime/reflection.ts';
@@ -27,6 +28,7 @@ import { Operations } from '#sidecar/journal/operations.ts';
 import { actionService } from '#sidecar/serve/action-service.ts';
 import type { SidecarSettings } from '#sidecar/settings.ts';
 import { StartRefused } from '#sidecar/start-refused.ts';
+import { startWarnings } from '#sidecar/start-warnings.ts';
 
 export interface RunningSidecar {
   /** Says that it is not serving, takes no new calls, lets running ones end within limits.drainMsMax, then resolves. */
@@ -51,7 +53,7 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
       if (outcome === 'unreadable') log.warn('a credential cannot be read', { object: secret });
     },
   });
-  const { bundle, problems } = compileBundle(objects, {
+  const { bundle, bindings, problems } = compileBundle(objects, {
     store,
     destinations,
     clock,
@@ -59,7 +61,7 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
       metrics.credentialGuessed();
       log.warn('a caller sent a credential as an argument', { binding });
     },
-    onNoReply: (action, cause, thrown) => log.warn('no answer from the remote', { action, reason: cause }, thrown),
+    onFault: (action, cause, thrown) => log.warn('no usable answer from the remote', { action, reason: cause }, thrown),
     onExchange: (action, status, durationMs, bytes) => metrics.remoteAnswered(action, statusClass(status), durationMs, bytes),
   });
   if (bundle === undefined) throw new StartRefused('the contracts have problems', LINT, problems);
@@ -73,10 +75,7 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
     cursors: new Cursors(createSealer('cursor', keys.ring), keys.session, clock),
     evidence: new EvidenceSealer(createSealer('evidence', keys.ring), keys.session),
   });
-  metrics.runningCalls(() => calls.running);
-  metrics.keptOperations(() => operations.size);
-  metrics.pools(() => destinations.connections());
-  metrics.credentials(() => store.states());
+  readAtScrape(metrics, { calls, operations, destinations, store });
   const health = new HealthState();
   const server = new GrpcServer({
     onGuardEvent: (event) => metrics.streamRefused(event),
@@ -100,6 +99,7 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
     await server.close(0);
     return refuseToListen('probes', '--admin-listen', settings.adminHost, settings.adminPort)(fault);
   });
+  warnOf(bindings, settings, log);
   if (settings.allowLoopback) log.warn('loopback destinations are allowed, for development only');
   log.info('serving', {
     address: `${settings.host}:${port}`,
@@ -121,6 +121,23 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
       log.flush();
     },
   };
+}
+
+/** Gauges: read when somebody asks, so that a call does not pay for them. */
+function readAtScrape(
+  metrics: SidecarMetrics,
+  parts: { calls: ActionCalls; operations: Operations; destinations: Destinations; store: CredentialStore },
+): void {
+  metrics.runningCalls(() => parts.calls.running);
+  metrics.keptOperations(() => parts.operations.size);
+  metrics.pools(() => parts.destinations.connections());
+  metrics.credentials(() => parts.store.states());
+}
+
+function warnOf(bindings: readonly CompiledBinding[], settings: SidecarSettings, log: Log): void {
+  for (const warning of startWarnings(bindings, settings.credentials, settings.allowLoopback)) {
+    log.warn(warning.kind, { binding: warning.binding, ...('file' in warning ? { object: warning.file } : {}) });
+  }
 }
 
 /** Single files may come later; a folder that is not there is a typo, and every call would answer VAULT_LOCKED. */

@@ -5,21 +5,24 @@
  * Names are refused by family, because every release of Node brings new ones; what is harmless is named.
  */
 import { url as inspectorUrl } from 'node:inspector';
+import { dirname, isAbsolute, resolve, sep } from 'node:path';
 
 export interface RuntimeFacts {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Flags of Node itself. */
   readonly execArgv: readonly string[];
+  /** The file that was started. */
+  readonly program: string;
   /** `24.21.0` */
   readonly nodeVersion: string;
   readonly inspecting: boolean;
 }
 
 /** Every reason not to start, as sentences; empty when there is none. Values of variables are never repeated. */
-export function runtimeProblems({ env, execArgv, nodeVersion, inspecting }: RuntimeFacts): string[] {
+export function runtimeProblems({ env, execArgv, program, nodeVersion, inspecting }: RuntimeFacts): string[] {
   const problems: string[] = [];
   for (const name of Object.keys(env).sort()) {
-    if (isRefused(name))
+    if (isRefused(name) && !(name === COMPILE_CACHE && isBeside(program, env[name] ?? '')))
       problems.push(`The environment variable ${name} must not be set: it changes how this process loads code, trusts or connects.`);
   }
   for (const flag of execArgv) {
@@ -33,8 +36,14 @@ export function runtimeProblems({ env, execArgv, nodeVersion, inspecting }: Runt
 }
 
 /** The facts of this process. */
-export function runtimeFacts(process: Pick<NodeJS.Process, 'env' | 'execArgv' | 'versions'>): RuntimeFacts {
-  return { env: process.env, execArgv: process.execArgv, nodeVersion: process.versions.node, inspecting: inspectorUrl() !== undefined };
+export function runtimeFacts(process: Pick<NodeJS.Process, 'env' | 'execArgv' | 'argv' | 'versions'>): RuntimeFacts {
+  return {
+    env: process.env,
+    execArgv: process.execArgv,
+    program: process.argv[1] ?? '',
+    nodeVersion: process.versions.node,
+    inspecting: inspectorUrl() !== undefined,
+  };
 }
 
 /**
@@ -61,7 +70,15 @@ export const NODE_FLOOR = '24.21.0';
 /** Families of names; the proxy variables are read in both spellings. */
 const REFUSED = [/^NODE_/, /^OPENSSL_/, /^SSL/, /^LD_/, /^DYLD_/, /^GRPC_/i, /_PROXY$/i, /^NO_PROXY$/i, /^UV_USE_/, /^ICU_/];
 /** Set by common images and of no effect on safety. */
-const HARMLESS = new Set(['NODE_VERSION', 'NODE_ENV', 'NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE']);
+const HARMLESS = new Set(['NODE_VERSION', 'NODE_ENV', 'NODE_DISABLE_COMPILE_CACHE']);
+
+/** Compiled code is code: only a folder below that of the program itself, where whoever could write could change the program. */
+const COMPILE_CACHE = 'NODE_COMPILE_CACHE';
+
+function isBeside(program: string, folder: string): boolean {
+  const home = dirname(resolve(program));
+  return isAbsolute(folder) && resolve(folder).startsWith(`${home}${sep}`);
+}
 
 function isRefused(name: string): boolean {
   return !HARMLESS.has(name) && REFUSED.some((family) => family.test(name));

@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '#core/bounds/clock.ts';
-import type { Exchange, NoReply, Reply } from '#core/completeness/exchange.ts';
+import type { BodyFault, Exchange, NoReply, Reply } from '#core/completeness/exchange.ts';
 import { type Assembled, assemble, assembleFollow } from '#core/contract/assemble.ts';
 import type { JsonValue, RequestTemplate, ResultRules } from '#core/contract/compiled.ts';
 import type { SlotValues } from '#core/contract/slot-value.ts';
@@ -27,8 +27,8 @@ export interface HttpRemoteMeans {
   readonly repeatable: boolean;
   /** One request and its answer, for the metrics: status 0 where none came, decoded bytes. */
   onExchange?(status: number, durationMs: number, bytes: number): void;
-  /** Why no answer came, for whoever is paged; `thrown` is for the log only. */
-  onNoReply?(cause: NoReply['cause'], thrown: unknown): void;
+  /** Why no answer came, or none that can be believed, for whoever is paged; `thrown` is for the log only. */
+  onFault?(cause: Fault, thrown: unknown): void;
   /** The caller's own arguments hold the credential (failure case LEAK-22); told at most once a call. */
   onAnomaly(): void;
 }
@@ -73,11 +73,13 @@ export class HttpRemote implements Remote {
         repeatable,
       });
       this.#means.onExchange?.(raw.status, clock.monotonicMs() - startedMs, raw.body.byteLength);
-      return { request, status: raw.status, reply: decodeReply(raw, rules, this.#mask(), clock.wallMs()) };
+      const reply = decodeReply(raw, rules, this.#mask(), clock.wallMs());
+      if (reply.fault !== undefined) this.#means.onFault?.(reply.fault, undefined);
+      return { request, status: raw.status, reply };
     } catch (thrown) {
       const cause = causeOf(thrown, options.signal);
       this.#means.onExchange?.(0, clock.monotonicMs() - startedMs, 0);
-      this.#means.onNoReply?.(cause, thrown);
+      this.#means.onFault?.(cause, thrown);
       return { request, reply: { kind: 'noReply', cause, receivedAtMs: clock.wallMs() } };
     }
   }
@@ -91,6 +93,8 @@ export class HttpRemote implements Remote {
     });
   }
 }
+
+export type Fault = NoReply['cause'] | BodyFault;
 
 interface Sent {
   /** As it went out, or would have. */

@@ -3,7 +3,6 @@
  */
 
 import type { Clock } from '#core/bounds/clock.ts';
-import type { NoReply } from '#core/completeness/exchange.ts';
 import type { CompiledContract, HttpTarget, JsonValue, SourceRules, Template } from '#core/contract/compiled.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import { composedText, literalText } from '#core/contract/template-text.ts';
@@ -12,7 +11,7 @@ import { BindingCredential } from '#sidecar/credential/attach.ts';
 import type { CredentialStore } from '#sidecar/credential/store.ts';
 import type { Destinations } from './http/destinations.ts';
 import type { Transport } from './http/transport.ts';
-import { HttpRemote } from './http-remote.ts';
+import { type Fault, HttpRemote } from './http-remote.ts';
 import type { Remote } from './remote.ts';
 
 export interface RemotesMeans {
@@ -23,8 +22,8 @@ export interface RemotesMeans {
   onAnomaly(binding: string): void;
   /** One request and its answer; status 0 where none came. */
   onExchange?(action: string, status: number, durationMs: number, bytes: number): void;
-  /** Why no answer came; `thrown` is for the log only. */
-  onNoReply?(action: string, cause: NoReply['cause'], thrown: unknown): void;
+  /** Why no answer came, or none that can be believed; `thrown` is for the log only. */
+  onFault?(action: string, cause: Fault, thrown: unknown): void;
 }
 
 /** The remote of one call; `source` only where the contract has sources. Throws PosternError. */
@@ -46,7 +45,7 @@ export class Remotes {
     const { clock } = this.#means;
     const onExchange = (status: number, durationMs: number, bytes: number) =>
       this.#means.onExchange?.(contract.action, status, durationMs, bytes);
-    const onNoReply = (cause: NoReply['cause'], thrown: unknown) => this.#means.onNoReply?.(contract.action, cause, thrown);
+    const onFault = (cause: Fault, thrown: unknown) => this.#means.onFault?.(contract.action, cause, thrown);
     return (args, source) => {
       const name = source?.credential ?? credentialName(target.credential, contract, args);
       const binding = this.#bindings.get(keyOf(contract.namespace, name));
@@ -62,7 +61,7 @@ export class Remotes {
           repeatable: contract.effect === 'Read',
           onAnomaly: () => this.#means.onAnomaly(name),
           onExchange,
-          onNoReply,
+          onFault,
         },
         args,
       );

@@ -212,3 +212,26 @@ await runCli(process.argv);`,
   assert.equal(last?.error_name, 'TypeError');
   assert.doesNotMatch(JSON.stringify(sidecar.lines), /the-token/);
 });
+
+test('sidecar: warns at its start of credential files that are not there and of loopback it will refuse', async () => {
+  const empty = mkdtempSync(join(directory, 'no-credentials-'));
+  const child = spawn(process.execPath, [program, 'sidecar', '--contracts', good, ...defaults, '--credentials', empty], {
+    env: {},
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stderr })) {
+    lines.push(line);
+    if (line.includes('"message":"serving"')) break;
+  }
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  const warned = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'warn');
+  assert.deepEqual(
+    warned.map(({ message, object }) => [message, object]),
+    [
+      ['missing credential file', 'postern-flow/token'],
+      ['loopback is refused without --allow-loopback', undefined],
+    ],
+  );
+});

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { disarm, NODE_FLOOR, type RuntimeFacts, runtimeProblems } from '#core/runtime/hostile-runtime.ts';
 
-const clean: RuntimeFacts = { env: {}, execArgv: [], nodeVersion: NODE_FLOOR, inspecting: false };
+const clean: RuntimeFacts = { env: {}, execArgv: [], program: '/postern/postern.cjs', nodeVersion: NODE_FLOOR, inspecting: false };
 
 test('hostile runtime: an empty environment has no problems', () => assert.deepEqual(runtimeProblems(clean), []));
 
@@ -18,6 +18,12 @@ test('hostile runtime: what images set of themselves is no problem', () => {
     TZ: 'UTC',
   };
   assert.deepEqual(runtimeProblems({ ...clean, env }), []);
+});
+
+test('hostile runtime: a compile cache is taken from beside the program only', () => {
+  const given = (folder: string) => runtimeProblems({ ...clean, env: { NODE_COMPILE_CACHE: folder } }).length;
+  assert.equal(given('/postern/compile-cache'), 0);
+  for (const folder of ['/tmp/cache', '/postern/../tmp', '/posternx/cache', 'postern/cache', '']) assert.equal(given(folder), 1, folder);
 });
 
 const names = [
@@ -79,7 +85,10 @@ test('hostile runtime: heap flags are allowed', () => {
 });
 
 test('hostile runtime: an inspector and an old Node are refused, all problems at once', () => {
-  assert.equal(runtimeProblems({ env: { NODE_OPTIONS: '' }, execArgv: ['--inspect'], nodeVersion: '24.20.9', inspecting: true }).length, 4);
+  assert.equal(
+    runtimeProblems({ env: { NODE_OPTIONS: '' }, execArgv: ['--inspect'], nodeVersion: '24.20.9', program: '/p', inspecting: true }).length,
+    4,
+  );
 });
 
 for (const [version, refused] of [
