@@ -78,7 +78,7 @@ function expiring({ contracts }: CompiledFiles, nowMs: number): readonly Expirin
 function renderText({ problems, contracts, expiring: soon }: LintReport, { read }: CompiledFiles): string {
   const verdicts = contracts.map(
     ({ name, best, not_ready }) =>
-      `${name}: best: ${best}${not_ready === undefined ? '' : `; CONTRACT_NOT_READY: ${visibleText(not_ready)}`}`,
+      `${name}: best: ${BEST[best]}${not_ready === undefined ? '' : `; CONTRACT_NOT_READY: ${visibleText(not_ready)}`}`,
   );
   const expires = soon.map(
     ({ contract, warning, owner, expires: day }) => `  ${day}  ${contract}: warning ${visibleText(warning)} (owner ${visibleText(owner)})`,
@@ -109,3 +109,10 @@ Each finding is one line, with the nearest existing name and the cure below it:
 
 best: the most complete an answer of the contract can be: Complete, SinglePage (only if it fits one page) or Partial (never provable).
 Exit codes: 0 no errors, 1 errors (with --strict also warnings), 2 wrong usage.`;
+
+/** What would make it better, where something would. */
+const BEST: Readonly<Record<CompiledContract['best'], string>> = {
+  Complete: 'Complete',
+  SinglePage: 'SinglePage (several pages have no common basis; state completeness.consistency)',
+  Partial: 'Partial (a rule makes every answer incomplete)',
+};
