@@ -59,6 +59,11 @@ export class Budget {
     return { limit: 'time_ms', value: this.deadlineMs };
   }
 
+  /** Why a request or a wait was aborted: our time, or the caller. */
+  interruption(): OwnStop {
+    return this.timeLeftMs <= 0 ? this.timeStop() : { limit: 'cancelled' };
+  }
+
   messageStop(): OwnStop {
     return { limit: 'message_bytes', value: limits.resultDataBytesMax };
   }

@@ -1,5 +1,6 @@
 /**
- * From a compiled contract and its bindings to the remotes of its calls. What can be made once is made here: credentials, the transport of each destination; a call makes only what depends on its arguments.
+ * From a compiled contract and its bindings to the remotes of its calls. What can be made once is made here: credentials,
+ * the transport of each destination; a call makes only what depends on its arguments.
  */
 
 import type { Clock } from '#core/bounds/clock.ts';

@@ -8,8 +8,9 @@ import { isEmptyValue, readPath } from '#core/completeness/path.ts';
 import { type SourceWalk, startWalk, stopWalk, takePage } from '#core/completeness/walk.ts';
 import type { JsonValue } from '#core/contract/compiled.ts';
 import { initialNext } from '#core/contract/initial-next.ts';
+import { askSource, isStop } from './ask-source.ts';
 import { RowText } from './row-text.ts';
-import type { SourceRun, Walked } from './source-walk.ts';
+import { type SourceRun, type Walked, walkContext } from './source-walk.ts';
 
 export type Opened = { readonly kind: 'opened'; readonly walk: SourceWalk } | { readonly kind: 'failed'; readonly walked: Walked };
 
@@ -23,24 +24,12 @@ export function isUnopened(run: SourceRun, walk: SourceWalk): boolean {
 export async function openSource(run: SourceRun, source: string): Promise<Opened> {
   const { open } = run.target;
   if (open === undefined) return { kind: 'opened', walk: begin(run, source, {}) };
-  const stop = run.budget.stop();
   const unopened = begin(run, source, {});
-  if (stop !== null) return failed(stopWalk(context(run), unopened, stop));
-  const exchange = await run.remote.ask(
-    open,
-    { ...run.values, next: {}, open: {}, budget: { millis: Math.max(1, Math.floor(run.budget.timeLeftMs)) } },
-    {
-      signal: run.signal,
-      bodyBytesMax: run.budget.bytesLeft,
-    },
-  );
-  if (exchange.reply.kind === 'noReply' && run.signal.aborted) {
-    const ended = run.budget.timeLeftMs <= 0 ? run.budget.timeStop() : ({ limit: 'cancelled' } as const);
-    return failed(stopWalk(context(run), unopened, ended));
-  }
+  const exchange = run.budget.stop() ?? (await askSource(run, open, { next: {}, open: {} }));
+  if (isStop(exchange)) return failed(stopWalk(walkContext(run), unopened, exchange));
   const values = openValues(exchange.reply.kind === 'reply' ? exchange.reply : undefined, open.values);
   if (values !== null) return { kind: 'opened', walk: begin(run, source, values) };
-  return failed(takePage(context(run), unopened, withoutValues(exchange)).walk);
+  return failed(takePage(walkContext(run), unopened, withoutValues(exchange)).walk);
 }
 
 function begin(run: SourceRun, source: string, open: Readonly<Record<string, JsonValue>>): SourceWalk {
@@ -70,10 +59,6 @@ function withoutValues(exchange: Exchange): Exchange {
   const { reply } = exchange;
   if (reply.kind === 'noReply' || reply.fault !== undefined || reply.status < 200 || reply.status > 299) return exchange;
   return { sent: exchange.sent, reply: { ...reply, fault: 'undecodable' } };
-}
-
-function context(run: SourceRun) {
-  return { contract: run.contract, args: run.args, nowMs: run.clock.wallMs() };
 }
 
 function failed(walk: SourceWalk): Opened {

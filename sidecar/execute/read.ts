@@ -75,7 +75,6 @@ function expired(walk: SourceWalk): Walked {
 }
 
 interface SourceJob {
-  readonly name: string;
   run(): Promise<Walked>;
   close(walk: SourceWalk): Promise<void>;
 }
@@ -102,7 +101,6 @@ function sourceJob(
     onWait: (waitingMs) => means.onProgress({ pages: budget.pages, items: budget.items, source: name, waitingMs }),
   };
   return {
-    name,
     run: async () => {
       const kept = request.resume?.walks.find((walk) => walk.source === name);
       if (kept !== undefined && !isUnopened(run, kept)) return walkSource(run, kept);

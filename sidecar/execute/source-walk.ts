@@ -4,7 +4,6 @@
  */
 
 import type { Clock } from '#core/bounds/clock.ts';
-import type { Exchange } from '#core/completeness/exchange.ts';
 import {
   holdBack,
   type OwnStop,
@@ -17,7 +16,7 @@ import {
 } from '#core/completeness/walk.ts';
 import type { CompiledContract, HttpTarget, RequestTemplate } from '#core/contract/compiled.ts';
 import type { SlotValues } from '#core/contract/slot-value.ts';
-import { PosternError } from '#core/error/postern-error.ts';
+import { askSource, isStop } from './ask-source.ts';
 import type { Budget } from './budget.ts';
 import type { Remote } from './remote.ts';
 import { fitRows, RowText } from './row-text.ts';
@@ -59,13 +58,13 @@ interface Turn {
 
 /** One request, its judgement, its rows, and the wait before the next. */
 async function takeTurn(run: SourceRun, { walk: before, unfinished = [] }: Turn, rows: RowText): Promise<Turn> {
-  const stopped = (walk: SourceWalk, stop: OwnStop): Turn => ({ walk: stopWalk(context(run), walk, stop), goesOn: false });
-  const exchange = run.budget.stop() ?? (await ask(run, before));
+  const stopped = (walk: SourceWalk, stop: OwnStop): Turn => ({ walk: stopWalk(walkContext(run), walk, stop), goesOn: false });
+  const exchange = run.budget.stop() ?? (await askSource(run, templateOf(run, before), before));
   if (isStop(exchange)) {
     collect(run, rows, unfinished, 0);
     return stopped(before, exchange);
   }
-  const taken = takePage(context(run), before, exchange);
+  const taken = takePage(walkContext(run), before, exchange);
   // A poll or a wait asks the same page again: only what moves the walk counts against `limits.pages`.
   if (taken.step.kind === 'page' || taken.step.kind === 'stop') run.budget.askedPage();
   const cut = collect(run, rows, taken.rows, exchange.reply.kind === 'reply' ? exchange.reply.bytes : 0);
@@ -82,44 +81,13 @@ async function takeTurn(run: SourceRun, { walk: before, unfinished = [] }: Turn,
   return stopped(taken.walk, next);
 }
 
-function context(run: SourceRun): WalkContext {
+/** What the engine judges with, at this moment. */
+export function walkContext(run: SourceRun): WalkContext {
   return { contract: run.contract, args: run.args, nowMs: run.clock.wallMs() };
 }
 
-async function ask(run: SourceRun, walk: SourceWalk): Promise<Exchange | OwnStop> {
-  const template = walk.pages > 0 && run.target.next !== undefined ? run.target.next : run.target.request;
-  const values: SlotValues = {
-    ...run.values,
-    next: walk.next,
-    open: walk.open,
-    budget: { millis: Math.max(1, Math.floor(run.budget.timeLeftMs)) },
-  };
-  const exchange = await askOrMisfit(run, template, values, walk.follow);
-  // Our own deadline cut the request: that is our limit, not a fault of the remote.
-  if (exchange.reply.kind === 'noReply' && run.signal.aborted)
-    return run.budget.timeLeftMs <= 0 ? run.budget.timeStop() : { limit: 'cancelled' };
-  return exchange;
-}
-
-/** A cursor of the remote that fits no request is its fault, and no reason to lose the rows before it. */
-async function askOrMisfit(run: SourceRun, template: RequestTemplate, values: SlotValues, follow: string | undefined): Promise<Exchange> {
-  try {
-    return await run.remote.ask(template, values, {
-      signal: run.signal,
-      bodyBytesMax: run.budget.bytesLeft,
-      ...(follow === undefined ? {} : { follow }),
-    });
-  } catch (thrown) {
-    if (!(thrown instanceof PosternError) || thrown.reason !== 'REMOTE_PROTOCOL') throw thrown;
-    return {
-      sent: { method: template.method, path: '', query: {}, headers: {}, body: null },
-      reply: { kind: 'noReply', cause: 'protocol', receivedAtMs: run.clock.wallMs() },
-    };
-  }
-}
-
-function isStop(value: Exchange | OwnStop): value is OwnStop {
-  return 'limit' in value;
+function templateOf({ target }: SourceRun, walk: SourceWalk): RequestTemplate {
+  return walk.pages > 0 && target.next !== undefined ? target.next : target.request;
 }
 
 /** Adds the page's rows; when they do not all fit, says how many did and which limit cut them. */
@@ -144,7 +112,7 @@ async function rest(run: SourceRun, step: Step): Promise<'go on' | 'stop' | OwnS
     await run.clock.sleep(step.afterMs, run.signal);
   } catch {
     // Aborted while waiting; the budget says by which of the two.
-    return run.budget.timeLeftMs <= 0 ? run.budget.timeStop() : { limit: 'cancelled' };
+    return run.budget.interruption();
   }
   run.budget.waited(run.clock.monotonicMs() - started);
   return 'go on';
