@@ -14,19 +14,13 @@
  */
 import {
   type CelInput,
-  type CelList,
-  type CelMap,
   CelScalar,
   type CelValue,
   celEnv,
   celFunc,
   celList,
-  celMap,
   celMethod,
   isCelError,
-  isCelList,
-  isCelMap,
-  isCelUint,
   listType,
   parse,
   plan,
@@ -36,6 +30,8 @@ import { limits } from '#core/bounds/limits.ts';
 import type { JsonValue } from '#core/contract/compiled.ts';
 import type { SentRequest } from './exchange.ts';
 import { checkRule } from './rule-check.ts';
+import { isOverspent, refill, spend } from './rule-cost.ts';
+import { toJson, view } from './rule-value.ts';
 
 /** Where the rule stands decides which of these it may name. */
 export type RuleVariable = 'status' | 'headers' | 'body' | 'exit' | 'stderr' | 'args' | 'sent' | 'page' | 'now' | 'item' | 'result';
@@ -112,16 +108,6 @@ function compileText(text: string, variables: readonly RuleVariable[]): Compiled
 
 const { BOOL, INT, STRING, DYN } = CelScalar;
 const LIST = listType(DYN);
-
-/** What one evaluation may still spend; evaluation is synchronous, so one meter at a time is enough. */
-let budget = 0;
-
-class TooCostly extends Error {}
-
-function spend(units: number): void {
-  budget -= units;
-  if (budget < 0) throw new TooCostly();
-}
 
 const patterns = new Map<string, RE2JS>();
 
@@ -203,15 +189,15 @@ function ruleOf(text: string, parsed: Parsed, names: ReadonlySet<string>): Rule 
   // Planned on first use: most rules of a contract are never asked between a start and its first answer.
   let planned: ((context: Record<string, CelInput>) => unknown) | undefined;
   const evaluate = (input: RuleInput): RuleResult => {
-    budget = limits.ruleCostMax;
+    refill();
     try {
       planned ??= plan(ENVIRONMENT, parsed);
       const value = planned(contextOf(input, names));
       if (!isCelError(value)) return { ok: true, value: toJson(value) };
-      return budget < 0 ? TOO_COSTLY : FAILED;
+      return isOverspent() ? TOO_COSTLY : FAILED;
     } catch {
       // Only `toJson` gets here: what the library throws inside an evaluation comes back as a value.
-      return budget < 0 ? TOO_COSTLY : NO_JSON;
+      return isOverspent() ? TOO_COSTLY : NO_JSON;
     }
   };
   const ofStatusAlone = names.size === 1 && names.has('status');
@@ -276,99 +262,4 @@ const timestampOf = plan(ENVIRONMENT, parse('timestamp(text)'));
 function timeOf(nowMs: number): CelInput | undefined {
   const time = timestampOf({ text: new Date(nowMs).toISOString() });
   return isCelError(time) ? undefined : time;
-}
-
-/**
- * JSON as CEL sees it, converted only where an expression looks. Two faults of the stock conversion are
- * mended: objects without a prototype are refused by it, and a member that is null is not there for it.
- */
-function view(value: JsonValue | undefined): CelValue | undefined {
-  if (value === undefined || value === null || typeof value !== 'object') return value;
-  return isJsonList(value) ? listView(value) : objectView(value);
-}
-
-interface ListView extends CelList {
-  json: readonly JsonValue[];
-}
-
-interface MapView extends CelMap {
-  json: { readonly [key: string]: JsonValue };
-}
-
-/** One prototype for all views: an answer has thousands of values, and each view is made while a rule runs. */
-const LIST_VIEW: CelList = Object.defineProperty(
-  Object.assign(celList([]), {
-    get(this: ListView, index: number) {
-      return view(this.json[index]);
-    },
-    *values(this: ListView): Generator<CelValue> {
-      for (const value of this.json) {
-        spend(1);
-        const viewed = view(value);
-        if (viewed !== undefined) yield viewed;
-      }
-    },
-  }),
-  'size',
-  {
-    get(this: ListView) {
-      return this.json.length;
-    },
-  },
-);
-
-const MAP_VIEW: CelMap = Object.defineProperty(
-  Object.assign(celMap(new Map<string, CelInput>()), {
-    has(this: MapView, key: unknown) {
-      return typeof key === 'string' && Object.hasOwn(this.json, key);
-    },
-    get(this: MapView, key: unknown) {
-      return typeof key === 'string' && Object.hasOwn(this.json, key) ? view(this.json[key]) : undefined;
-    },
-    *keys(this: MapView): MapIterator<string> {
-      for (const [key] of this.entries()) yield String(key);
-    },
-    *entries(this: MapView): MapIterator<[string, CelValue]> {
-      for (const key of Object.keys(this.json)) {
-        spend(1);
-        yield [key, view(this.json[key]) ?? null];
-      }
-    },
-    *values(this: MapView): MapIterator<CelValue> {
-      for (const [, value] of this.entries()) yield value;
-    },
-  }),
-  'size',
-  {
-    get(this: MapView) {
-      return Object.keys(this.json).length;
-    },
-  },
-);
-
-function listView(json: readonly JsonValue[]): CelList {
-  const viewed: ListView = Object.create(LIST_VIEW);
-  viewed.json = json;
-  return viewed;
-}
-
-function objectView(json: { readonly [key: string]: JsonValue }): CelMap {
-  const viewed: MapView = Object.create(MAP_VIEW);
-  viewed.json = json;
-  return viewed;
-}
-
-function isJsonList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
-}
-
-function toJson(value: unknown): JsonValue {
-  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
-  if (typeof value === 'bigint') return Number(value);
-  if (isCelUint(value)) return Number(value.value);
-  if (isCelList(value)) return Array.from(value, toJson);
-  if (!isCelMap(value)) throw new TypeError('not a value of JSON');
-  const object: Record<string, JsonValue> = Object.create(null);
-  for (const [key, held] of value) object[String(key)] = toJson(held);
-  return object;
 }
