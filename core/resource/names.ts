@@ -1,11 +1,75 @@
 /** Names Postern gives to things in Kubernetes. One place, because the guards in the API server match them literally. */
 
+export const GROUP = 'postern.dev';
 export const API_VERSION = 'postern.dev/v1alpha1';
+
+export const LABEL = {
+  /** On a namespace, with any value: its pods are guarded. */
+  enforce: 'postern.dev/enforce',
+  /** On a pod, `true`: it must have the sidecar, whoever its ServiceAccount is. */
+  inject: 'postern.dev/inject',
+  /** On a namespace, `required`: a session waits until a person admits it. */
+  sessionApproval: 'postern.dev/session-approval',
+} as const;
+
+export const ANNOTATION = {
+  /** On a pod: a size class of the sidecar, see operator/settings.ts. */
+  size: 'postern.dev/sidecar-size',
+  /** On a pod, written by the operator alone: touched so that the kubelet mounts a new value at once. */
+  credentialsTouched: 'postern.dev/credentials-touched',
+  /** On a pod, for people: why it was or was not injected. Proves nothing (failure case INJ-16). */
+  injection: 'postern.dev/injection',
+} as const;
+
+/** Prefix of everything in a pod that only the sidecar may touch: names of Secrets and of volumes. */
+export const RESERVED_PREFIX = 'postern-';
+/** Prefix of token audiences that only the sidecar may ask for. */
+export const RESERVED_AUDIENCE_PREFIX = 'postern';
+
+/** The sidecar inside a pod. */
+export const SIDECAR = {
+  container: 'postern',
+  credentialsVolume: 'postern-credentials',
+  credentialsPath: '/var/run/postern/credentials',
+  identityVolume: 'postern-identity',
+  identityPath: '/var/run/postern/identity',
+  tokenFile: 'token',
+  stateVolume: 'postern-state',
+  statePath: '/var/run/postern/state',
+  audience: 'postern-control',
+  callPort: 7717,
+  adminPort: 7718,
+} as const;
+
+/** Ports of the operator. */
+export const OPERATOR = { controlPort: 7720, webhookPort: 7743, adminPort: 7718 } as const;
+
+/** Verbs of ours on our kinds, granted by RBAC. */
+export const VERB = {
+  /** On a CredentialBinding: to write a contract with it. */
+  use: 'use',
+  /** On an ActionContract: to decide an approval of it. */
+  approve: 'approve',
+  /** On an AgentSession: to admit it where the namespace asks for it, or to lift a suspension. */
+  admit: 'admit',
+} as const;
+
+/** Who wrote which fields, for server-side apply. */
+export const FIELD_MANAGER = { operator: 'postern-operator', cli: 'kubectl-postern' } as const;
 
 /** Condition types by kind. `status` is from the API's own point of view: Suspended=True is bad news. */
 export const CONDITION = {
-  ActionContract: ['Accepted', 'Ready', 'Suspended', 'AllFieldsPass', 'PresetWeakened', 'SharedServiceAccount', 'WarningExpiring'],
-  CredentialBinding: ['Accepted', 'Ready', 'Suspended', 'PlaintextAllowed', 'NamespaceUnsafe'],
+  ActionContract: [
+    'Accepted',
+    'Ready',
+    'Suspended',
+    'AllFieldsPass',
+    'PresetWeakened',
+    'SharedServiceAccount',
+    'CallersRefused',
+    'WarningExpiring',
+  ],
+  CredentialBinding: ['Accepted', 'Ready', 'Suspended', 'PlaintextAllowed', 'NamespaceUnsafe', 'RollNeeded', 'CallersRefused'],
   AgentSession: ['Connected', 'DuplicateSidecar', 'Exposed', 'OnOldRevision'],
   ActionApproval: ['Delivered', 'CardMismatch'],
 } as const;

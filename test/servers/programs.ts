@@ -3,11 +3,24 @@
  * One Go module per family (`go/<family>/go.mod`), so that the dependencies of one program never
  * move the versions of another. A version is pinned in that go.mod and nowhere else.
  */
-export type ProgramName = 'etcd' | 'kube-apiserver' | 'prometheus' | 'promtool' | 'registry' | 'weed';
+export type ProgramName =
+  | 'coredns'
+  | 'etcd'
+  | 'helm'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'kube-proxy'
+  | 'kube-scheduler'
+  | 'kubectl'
+  | 'kubelet'
+  | 'prometheus'
+  | 'promtool'
+  | 'registry'
+  | 'weed';
 
 export interface Program {
   /** Folder below `go/` with the go.mod that pins it. */
-  readonly family: 'kubernetes' | 'prometheus' | 'registry' | 'seaweedfs';
+  readonly family: 'coredns' | 'helm' | 'kubernetes' | 'prometheus' | 'registry' | 'seaweedfs';
   /** Go package of its `main`, as in the `tool` line of that go.mod. */
   readonly package: string;
   /** Linker flags beyond `-s -w`. */
@@ -26,6 +39,13 @@ const kubernetesVersion = [
 ].join(' ');
 
 export const programs: Readonly<Record<ProgramName, Program>> = {
+  coredns: {
+    family: 'coredns',
+    package: 'github.com/coredns/coredns',
+    ldflags: '',
+    asset: false,
+    coldBuildSeconds: 70,
+  },
   etcd: {
     family: 'kubernetes',
     package: 'go.etcd.io/etcd/server/v3',
@@ -33,12 +53,54 @@ export const programs: Readonly<Record<ProgramName, Program>> = {
     asset: true,
     coldBuildSeconds: 60,
   },
+  helm: {
+    family: 'helm',
+    package: 'helm.sh/helm/v4/cmd/helm',
+    ldflags: '',
+    asset: false,
+    coldBuildSeconds: 140,
+  },
   'kube-apiserver': {
     family: 'kubernetes',
     package: 'k8s.io/kubernetes/cmd/kube-apiserver',
     ldflags: kubernetesVersion,
     asset: true,
     coldBuildSeconds: 180,
+  },
+  'kube-controller-manager': {
+    family: 'kubernetes',
+    package: 'k8s.io/kubernetes/cmd/kube-controller-manager',
+    ldflags: kubernetesVersion,
+    asset: false,
+    coldBuildSeconds: 40,
+  },
+  'kube-proxy': {
+    family: 'kubernetes',
+    package: 'k8s.io/kubernetes/cmd/kube-proxy',
+    ldflags: kubernetesVersion,
+    asset: false,
+    coldBuildSeconds: 20,
+  },
+  'kube-scheduler': {
+    family: 'kubernetes',
+    package: 'k8s.io/kubernetes/cmd/kube-scheduler',
+    ldflags: kubernetesVersion,
+    asset: false,
+    coldBuildSeconds: 15,
+  },
+  kubectl: {
+    family: 'kubernetes',
+    package: 'k8s.io/kubernetes/cmd/kubectl',
+    ldflags: kubernetesVersion,
+    asset: true,
+    coldBuildSeconds: 40,
+  },
+  kubelet: {
+    family: 'kubernetes',
+    package: 'k8s.io/kubernetes/cmd/kubelet',
+    ldflags: kubernetesVersion,
+    asset: false,
+    coldBuildSeconds: 40,
   },
   prometheus: {
     family: 'prometheus',

@@ -114,7 +114,7 @@ export type ArgumentName = string;
  */
 export type ResultCel = string;
 /**
- * Accepted, Ready, Suspended, AllFieldsPass, PresetWeakened, SharedServiceAccount, WarningExpiring.
+ * Accepted, Ready, Suspended, AllFieldsPass, PresetWeakened, SharedServiceAccount, CallersRefused, WarningExpiring.
  *
  * @maxItems 32
  */
@@ -442,6 +442,10 @@ export interface ActionContract {
     callers?: {
       serviceAccount: string;
       /**
+       * Why no pod of this account gets the contract. Example: `it may create pods`.
+       */
+      refused?: string;
+      /**
        * @maxItems 100
        */
       workloads?: {
@@ -449,6 +453,37 @@ export interface ActionContract {
         name: string;
         pods?: number;
       }[];
+    }[];
+    /**
+     * Warnings that answers carry now, over all sessions; written at most once a minute.
+     *
+     * @maxItems 100
+     */
+    warnings?: {
+      /**
+       * Example: `STALE_INDEX`.
+       */
+      code: string;
+      /**
+       * Team that answers for it.
+       */
+      owner: string;
+      /**
+       * Sessions whose answers carry it.
+       */
+      sessions?: number;
+      /**
+       * First raised.
+       */
+      firstSeen?: string;
+      /**
+       * Last raised.
+       */
+      lastSeen?: string;
+      /**
+       * Until when it must be renewed or removed.
+       */
+      expires?: string;
     }[];
     /**
      * Sessions that run this revision, and those that still run an older one.

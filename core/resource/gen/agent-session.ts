@@ -50,13 +50,17 @@ export interface AgentSession {
      */
     node: string;
     /**
-     * Digest of the agent's image, as the node pulled it. Example: `sha256:9f2c...`.
+     * Image of the agent's first container, as the pod names it. Example: `registry.example.com/triage-bot@sha256:9f2c...`.
      */
-    imageDigest: string;
+    image: string;
     /**
      * True ends the right to call at once, and cannot be taken back. Example: `true`.
      */
     revoked?: boolean;
+    /**
+     * A person lets it call: where the namespace has `postern.dev/session-approval: required`, or after a suspension. Cannot be taken back; revoke instead. Example: `true`.
+     */
+    admitted?: boolean;
   };
   /**
    * Written by the operator only.
@@ -74,6 +78,18 @@ export interface AgentSession {
      * Revision of the bundle the sidecar has acknowledged.
      */
     appliedRevision?: string;
+    /**
+     * Digest of the agent's image as the node pulled it; known once the agent has started. Example: `sha256:9f2c...`.
+     */
+    imageDigest?: string;
+    /**
+     * Version of the sidecar. Example: `0.1.0`.
+     */
+    version?: string;
+    /**
+     * Digest that tells this sidecar from every other process of the pod; set by its first connection.
+     */
+    instance?: string;
     /**
      * First bundle acknowledged.
      */

@@ -226,11 +226,51 @@ export interface CredentialBinding {
      */
     usedBy?: string[];
     /**
+     * The `spec.secret.revision` whose pods have been told to read the new value.
+     */
+    announcedRevision?: string;
+    /**
+     * Keys of the Secret as sidecars have them mounted.
+     *
+     * @maxItems 32
+     */
+    keys?: {
+      key: string;
+      /**
+       * Sidecars that can use it.
+       */
+      present?: number;
+      /**
+       * Sidecars that do not have it.
+       */
+      missing?: number;
+      /**
+       * Sidecars that have it and refuse it: empty, too long, too short to be masked.
+       */
+      unusable?: number;
+      /**
+       * Values in use now by short digest; more than one means that a rotation is under way.
+       *
+       * @maxItems 8
+       */
+      values?: {
+        /**
+         * First 8 hex digits of a digest of binding UID and value.
+         */
+        digest: string;
+        sidecars?: number;
+        /**
+         * When the first of them read it.
+         */
+        since?: string;
+      }[];
+    }[];
+    /**
      * Pods that must be started anew before they can use it.
      */
     podsToRoll?: number;
     /**
-     * Accepted, Ready, Suspended, PlaintextAllowed, NamespaceUnsafe.
+     * Accepted, Ready, Suspended, PlaintextAllowed, NamespaceUnsafe, RollNeeded, CallersRefused.
      *
      * @maxItems 32
      */

@@ -189,7 +189,7 @@ test('crds: the examples of this repository are taken', { skip }, async () => {
 
 const UID = '01234567-89ab-cdef-0123-456789abcdef';
 const DIGEST = `sha256:${'0'.repeat(64)}`;
-const SESSION = { pod: { name: 'p', uid: UID }, serviceAccount: 'triage-bot', node: 'n', imageDigest: DIGEST };
+const SESSION = { pod: { name: 'p', uid: UID }, serviceAccount: 'triage-bot', node: 'n', image: 'agent:1' };
 
 test('agent session: revoked is final, and nothing else may change', { skip }, async () => {
   const path = `${BASE}/agentsessions/s`;
