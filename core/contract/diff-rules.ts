@@ -176,6 +176,7 @@ const BINDING_RULES: readonly DiffRule[] = [
   rule('secret.revision', neutral, 'that the value is a new one'),
   rule('secret.**', any, 'the Secret'),
   rule('use.**', any, 'how it is attached'),
+  rule('allowCloudIdentity.**', added, 'pods that have a cloud identity beside it'),
   rule('approval', removed, 'who approves'),
   rule('suspended.**', removed, 'the kill switch'),
 ];

@@ -116,6 +116,83 @@ export interface AgentSession {
       hash: string;
     };
     /**
+     * What became of each contract of the last bundle the sidecar acknowledged.
+     *
+     * @maxItems 500
+     */
+    contracts?: {
+      /**
+       * metadata.name of the contract.
+       */
+      name: string;
+      /**
+       * Revision the sidecar serves; absent when it refused the contract.
+       */
+      revision?: string;
+      /**
+       * Code of the first problem when the sidecar refused it: a sidecar of another version may know less. Example: `unknown-field`.
+       */
+      refused?: string;
+    }[];
+    /**
+     * Keys of Secrets as this sidecar has them mounted.
+     *
+     * @maxItems 256
+     */
+    credentials?: {
+      /**
+       * metadata.name of the binding.
+       */
+      binding: string;
+      /**
+       * Key of its Secret.
+       */
+      key: string;
+      /**
+       * `Unusable` is there and refused: empty, too long, too short to be masked.
+       */
+      state: 'Present' | 'Missing' | 'Unusable';
+      /**
+       * First 8 hex digits of a digest of binding UID and value.
+       */
+      digest?: string;
+      /**
+       * Since when the value is this one.
+       */
+      since?: string;
+    }[];
+    /**
+     * Warnings that answers of this session carry now.
+     *
+     * @maxItems 100
+     */
+    warnings?: {
+      /**
+       * The action.
+       */
+      action: string;
+      /**
+       * Example: `STALE_INDEX`.
+       */
+      code: string;
+      /**
+       * Team that answers for it.
+       */
+      owner: string;
+      /**
+       * First raised.
+       */
+      firstSeen?: string;
+      /**
+       * Last raised.
+       */
+      lastSeen?: string;
+      /**
+       * Until when it must be renewed or removed.
+       */
+      expires?: string;
+    }[];
+    /**
      * Connected, DuplicateSidecar, Exposed, OnOldRevision.
      *
      * @maxItems 32

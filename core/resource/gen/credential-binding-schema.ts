@@ -412,6 +412,20 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
     }
    ]
   },
+  "allowCloudIdentity": {
+   "type": "object",
+   "required": [
+    "because"
+   ],
+   "properties": {
+    "because": {
+     "type": "string",
+     "minLength": 1,
+     "maxLength": 500
+    }
+   },
+   "additionalProperties": false
+  },
   "approval": {
    "type": "string",
    "enum": [

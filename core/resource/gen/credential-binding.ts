@@ -207,6 +207,15 @@ export interface CredentialBinding {
       };
     };
     /**
+     * Lets pods use it whose ServiceAccount also has a cloud identity (an AWS, Google or Azure annotation): the agent can then reach that cloud past Postern. Default: refused. Example: `{because: the role may only read one bucket}`.
+     */
+    allowCloudIdentity?: {
+      /**
+       * Why that is acceptable.
+       */
+      because: string;
+    };
+    /**
      * `EachUse`: a person for every effect, whatever a contract says. Default `ContractDecides`.
      */
     approval?: 'ContractDecides' | 'EachUse';
