@@ -13,7 +13,19 @@ export type Digest = `sha256:${string}`;
  * What a digest is about. The label is hashed with the value, so that a digest made for one purpose
  * is never a digest for another.
  */
-export type DigestPurpose = 'revision' | 'arguments' | 'plan' | 'card' | 'preset' | 'evidence' | 'ids' | 'snapshot';
+export type DigestPurpose =
+  | 'revision'
+  | 'arguments'
+  | 'plan'
+  | 'card'
+  | 'preset'
+  | 'evidence'
+  | 'ids'
+  | 'snapshot'
+  | 'bundle'
+  | 'instance'
+  | 'credential'
+  | 'announcement';
 
 /**
  * RFC 8785 text of a JSON value: keys sorted by UTF-16 units, shortest numbers, no white space.

@@ -17,6 +17,8 @@ export const ANNOTATION = {
   size: 'postern.dev/sidecar-size',
   /** On a pod, written by the operator alone: touched so that the kubelet mounts a new value at once. */
   credentialsTouched: 'postern.dev/credentials-touched',
+  /** On a binding: its Secret has a new value since this time (RFC 3339). Written by `kubectl postern rotate` and the watcher. */
+  rotateRequested: 'postern.dev/rotate-requested',
   /** On a pod, for people: why it was or was not injected. Proves nothing (failure case INJ-16). */
   injection: 'postern.dev/injection',
 } as const;

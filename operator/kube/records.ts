@@ -53,6 +53,8 @@ export interface BindingRecord extends Identified {
   readonly specJson: string;
   readonly secret: string;
   readonly secretRevision: string | undefined;
+  /** When somebody last said that the Secret has a new value, by annotation. */
+  readonly rotateRequested: string | undefined;
   /** Contracts it lists. */
   readonly contracts: readonly string[];
   /** Every key of the Secret that the spec names, sorted. */
@@ -118,6 +120,7 @@ export function bindingRecord(object: CredentialBinding & KubeObject): BindingRe
     specJson: JSON.stringify(spec),
     secret: spec.secret.name,
     secretRevision: spec.secret.revision,
+    rotateRequested: object.metadata.annotations?.[ANNOTATION.rotateRequested],
     contracts: spec.contracts,
     keys: secretKeysOf(spec),
     status: object.status,
