@@ -208,6 +208,8 @@ export const limits = {
   grpcKeepaliveTimeoutMs: 10_000,
   /** A connection without any call is closed after this time. */
   grpcIdleMsMax: 300_000,
+  /** A TLS handshake that takes longer is given up. */
+  grpcHandshakeMsMax: 10_000,
   /** Bytes of grpc-status-details-bin: with base64 and the other trailers below the 8 KiB of common clients. */
   errorDetailsBytesMax: 5_000,
   /** Characters of an error's own sentence. */
@@ -232,4 +234,44 @@ export const limits = {
   probeConnectionsMax: 32,
   /** A warning that was not raised for so long no longer stands in the metrics. */
   warningActiveMs: 24 * 3_600_000,
+
+  // Kubernetes API
+  /** Objects of one page of a list; halved when a page would be larger than kubeAnswerBytesMax. */
+  kubePageSize: 500,
+  /** One answer: 500 pods of 64 KiB; a page is held whole while its objects are made into records. */
+  kubeAnswerBytesMax: 32 * 1024 * 1024,
+  /** One line of a watch: an object is at most 1.5 MiB in etcd, and an update may be written less compactly. */
+  kubeWatchLineBytesMax: 8 * 1024 * 1024,
+  /** Answer of a request that failed. */
+  kubeErrorBytesMax: 64 * 1024,
+  /** Characters of the API server's own words in an error. */
+  kubeMessageCharsMax: 512,
+  /** One request with all its tries. */
+  kubeRequestMsMax: 30_000,
+  /** Opening one connection to the API server. */
+  kubeConnectMsMax: 10_000,
+  /** Tries of one request that may be sent again. */
+  kubeTriesMax: 4,
+  /** First and longest wait between two tries; each is cut by chance to between half and all of it. */
+  kubeBackoffMsMin: 250,
+  kubeBackoffMsMax: 30_000,
+  /** A longer Retry-After is cut to this. */
+  kubeRetryAfterMsMax: 60_000,
+  /** Connections to the API server: watches hold one each, requests share the rest. */
+  kubeConnectionsMax: 32,
+  /** A token file is looked at again after this time (failure case OPR-15). */
+  kubeTokenCheckMs: 10_000,
+
+  // control stream
+  /** Streams of one replica: twice what is planned for a cluster, so that one replica can carry all of them while others start. */
+  controlStreamsMax: 5_000,
+  /** Connections of one replica: one a stream, and room for those that are being refused. */
+  controlConnectionsMax: 6_000,
+  /** One message of a sidecar; a report over 500 contracts is a tenth of it. */
+  controlMessageBytesMax: 256 * 1024,
+  /** One bundle. Every sidecar of an account holds it, and so does a replica for each account. */
+  controlBundleBytesMax: 4 * 1024 * 1024,
+  /** A sidecar that does not answer a ping within controlKeepaliveTimeoutMs is gone: its node may have vanished without a word. */
+  controlKeepaliveMs: 20_000,
+  controlKeepaliveTimeoutMs: 10_000,
 } as const;

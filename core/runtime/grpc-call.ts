@@ -1,6 +1,13 @@
 /** What a served method and its server say to each other. */
 import { randomFillSync } from 'node:crypto';
-import type { DescMethodServerStreaming, DescMethodUnary, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type {
+  DescMethodBiDiStreaming,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  DescService,
+  MessageInitShape,
+  MessageShape,
+} from '@bufbuild/protobuf';
 import type { PosternError } from '#core/error/postern-error.ts';
 
 /** What a handler may know of its call beside the request. */
@@ -15,14 +22,35 @@ export interface CallInfo {
   readonly claims: readonly string[];
 }
 
+/** What a handler of a bidirectional stream may know beside the messages. */
+export interface StreamContext extends CallInfo {
+  /** Metadata `authorization` as it was sent; undefined where the server passes none on (core/runtime/grpc-bounds.ts). A secret. */
+  readonly authorization: string | undefined;
+  /** Address of the peer without its port, as the kernel knows it. */
+  readonly peer: string;
+}
+
 /** One function per method, by its name in TypeScript. Throws PosternError. */
 export type Implementation<Service extends DescService> = {
   readonly [Name in keyof Service['method']]: Service['method'][Name] extends DescMethodUnary<infer Input, infer Output>
     ? (request: MessageShape<Input>, info: CallInfo) => Promise<MessageInitShape<Output>>
     : Service['method'][Name] extends DescMethodServerStreaming<infer Input, infer Output>
       ? (request: MessageShape<Input>, info: CallInfo, send: (message: MessageInitShape<Output>) => void) => Promise<void>
-      : never;
+      : Service['method'][Name] extends DescMethodBiDiStreaming<infer Input, infer Output>
+        ? BidiHandler<MessageShape<Input>, MessageInitShape<Output>>
+        : never;
 };
+
+/**
+ * `messages` ends when the caller has said its last word or has gone (then `context.signal` is aborted). `send` resolves once the
+ * caller's window has taken the message, and rejects when the caller has gone: who waits for it holds one message at a time. Bytes
+ * are a message that is encoded already. Returning ends the stream with OK, throwing PosternError with its status.
+ */
+export type BidiHandler<In, Out> = (
+  messages: AsyncIterable<In>,
+  send: (message: Out | Uint8Array) => Promise<void>,
+  context: StreamContext,
+) => Promise<void>;
 
 /** What happened, for log and metrics. One per call, at its end. */
 export interface CallEnd {

@@ -3,6 +3,7 @@ import { create, type DescMethod, fromBinary, type Message, toBinary } from '@bu
 import {
   Metadata,
   type MethodDefinition,
+  type ServerDuplexStream,
   type ServerUnaryCall,
   type ServerWritableStream,
   type sendUnaryData,
@@ -12,6 +13,7 @@ import { limits } from '#core/bounds/limits.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { DETAILS_TRAILER, statusOf } from '#core/wire/status.ts';
 import { type CallEnd, type CallInfo, newRequestId } from './grpc-call.ts';
+import { DuplexCall, type DuplexHandler } from './grpc-duplex.ts';
 import { type GuardedStream, STREAM_HEADER, type StreamGuard } from './stream-guard.ts';
 
 /** A handler without its types: unary ones return the message, streaming ones send it. */
@@ -22,17 +24,22 @@ type Fields = Record<string, unknown>;
 
 export interface BoundMethod {
   readonly definition: MethodDefinition<Buffer, Buffer>;
-  readonly run: (call: ServerUnaryCall<Buffer, Buffer> & ServerWritableStream<Buffer, Buffer>, respond?: sendUnaryData<Buffer>) => void;
+  readonly run: (call: LibraryCall, respond?: sendUnaryData<Buffer>) => void;
 }
 
-export function bindMethod(method: DescMethod, handler: MethodHandler, guard: StreamGuard, ended: (end: CallEnd) => void): BoundMethod {
-  if (method.methodKind !== 'unary' && method.methodKind !== 'server_streaming')
-    throw new TypeError('only unary and server streaming methods');
-  const streaming = method.methodKind === 'server_streaming';
+/** `handler` is a DuplexHandler for bidirectional methods. */
+export function bindMethod(
+  method: DescMethod,
+  handler: MethodHandler | DuplexHandler,
+  guard: StreamGuard,
+  ended: (end: CallEnd) => void,
+): BoundMethod {
+  if (method.methodKind === 'client_streaming') throw new TypeError('client streaming methods are not served');
+  const bidirectional = method.methodKind === 'bidi_streaming';
   const definition: MethodDefinition<Buffer, Buffer> = {
     path: `/${method.parent.typeName}/${method.name}`,
-    requestStream: false,
-    responseStream: streaming,
+    requestStream: bidirectional,
+    responseStream: method.methodKind !== 'unary',
     requestSerialize: same,
     requestDeserialize: same,
     responseSerialize: same,
@@ -45,7 +52,8 @@ export function bindMethod(method: DescMethod, handler: MethodHandler, guard: St
       // GRPC-07: a reset that came with the request is seen before anything is started for it.
       setImmediate(() => {
         if (call.cancelled || stream === undefined || stream.http2.closed || stream.http2.destroyed) guard.cancelledBeforeDispatch();
-        else void new Call(method, call, respond, stream, guard, ended).run(handler);
+        else if (bidirectional) void new DuplexCall(method, call, stream, guard, ended).run(handler as DuplexHandler);
+        else void new Call(method, call, respond, stream, guard, ended).run(handler as MethodHandler);
       });
     },
   };
@@ -55,7 +63,7 @@ function same(bytes: Buffer): Buffer {
   return bytes;
 }
 
-type LibraryCall = Parameters<BoundMethod['run']>[0];
+type LibraryCall = ServerUnaryCall<Buffer, Buffer> & ServerWritableStream<Buffer, Buffer> & ServerDuplexStream<Buffer, Buffer>;
 
 class Call {
   readonly #method: DescMethod;

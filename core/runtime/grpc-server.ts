@@ -6,18 +6,32 @@
  * - A handler starts one turn of the event loop after its request was whole: a call that was reset together with its
  *   request never reaches it (GRPC-07). From then on its `signal` tells it of cancellation and deadline.
  * - Own limits on connections, streams, messages, metadata, time (core/bounds/limits.ts, "grpc").
- * - Metadata of the caller is not passed on: nothing in it means anything (GRPC-15).
+ * - Metadata of the caller is not passed on: nothing in it means anything (GRPC-15). The operator's server, whose callers prove who
+ *   they are, passes `authorization` alone, and only to handlers of bidirectional streams.
  */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import { createServer, type Server as NetServer } from 'node:net';
+import type { Server as NetServer, Socket } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
-import { type ConnectionInjector, type Metadata, Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import {
+  type ConnectionInjector,
+  type Metadata,
+  Server,
+  ServerCredentials,
+  type UntypedHandleCall,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
 import { limits } from '#core/bounds/limits.ts';
+import { AGENT_BOUNDS, type GrpcBounds } from './grpc-bounds.ts';
 import type { CallEnd, Implementation } from './grpc-call.ts';
 import { bindMethod, type MethodHandler } from './grpc-method.ts';
 import { type GuardEvent, STREAM_HEADER, StreamGuard } from './stream-guard.ts';
+import { plainListener, type TlsIdentity, tlsListener } from './tls-listener.ts';
 
 export interface GrpcServerOptions {
+  /** Default: AGENT_BOUNDS. */
+  readonly bounds?: GrpcBounds;
+  /** Default: plaintext, which is for loopback. */
+  readonly tls?: TlsIdentity;
   onCallEnd?(end: CallEnd): void;
   onGuardEvent?(event: GuardEvent): void;
 }
@@ -30,22 +44,24 @@ export class GrpcServer {
   readonly #injector: ConnectionInjector;
 
   constructor(options: GrpcServerOptions = {}) {
+    const bounds = options.bounds ?? AGENT_BOUNDS;
     this.#options = options;
-    this.#guard = new StreamGuard((event) => options.onGuardEvent?.(event));
+    this.#guard = new StreamGuard((event) => options.onGuardEvent?.(event), bounds);
     this.#server = new Server({
-      'grpc.max_concurrent_streams': limits.grpcStreamsPerConnectionMax,
-      'grpc.max_receive_message_length': limits.grpcRequestBytesMax,
-      'grpc.max_send_message_length': limits.grpcResponseBytesMax,
-      'grpc.keepalive_time_ms': limits.grpcKeepaliveMs,
-      'grpc.keepalive_timeout_ms': limits.grpcKeepaliveTimeoutMs,
+      'grpc.max_concurrent_streams': bounds.streamsPerConnectionMax,
+      'grpc.max_receive_message_length': bounds.requestBytesMax,
+      'grpc.max_send_message_length': bounds.responseBytesMax,
+      'grpc.keepalive_time_ms': bounds.keepaliveMs,
+      'grpc.keepalive_timeout_ms': bounds.keepaliveTimeoutMs,
       'grpc.max_connection_idle_ms': limits.grpcIdleMsMax,
       // Channelz is a debug surface, and loopback is no boundary (GRPC-01, GRPC-19).
       'grpc.enable_channelz': 0,
     });
     admitBefore(this.#server, this.#guard);
     this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());
-    this.#listener = createServer((socket) => this.#injector.injectConnection(socket));
-    this.#listener.maxConnections = limits.grpcConnectionsMax;
+    const accept = (socket: Socket) => this.#injector.injectConnection(socket);
+    this.#listener = options.tls === undefined ? plainListener(accept) : tlsListener(options.tls, accept);
+    this.#listener.maxConnections = bounds.connectionsMax;
     this.#listener.on('drop', () => options.onGuardEvent?.('too_many_connections'));
   }
 
@@ -61,7 +77,7 @@ export class GrpcServer {
       const handler: unknown = implementation[method.localName as keyof Implementation<Service>];
       const bound = bindMethod(method, handler as MethodHandler, this.#guard, (end) => this.#options.onCallEnd?.(end));
       definitions[method.localName] = bound.definition;
-      functions[method.localName] = bound.run;
+      functions[method.localName] = bound.run as UntypedHandleCall;
     }
     this.#server.addService(definitions, functions);
   }

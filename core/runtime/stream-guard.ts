@@ -14,6 +14,7 @@ import { constants } from 'node:http2';
 import { limits } from '#core/bounds/limits.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { DETAILS_TRAILER, statusOf } from '#core/wire/status.ts';
+import { AGENT_BOUNDS, type GrpcBounds } from './grpc-bounds.ts';
 import { clampedTimeoutMs } from './grpc-timeout.ts';
 
 /** Header by which a call finds its stream again. The guard sets it on every stream, over whatever was sent. */
@@ -41,6 +42,9 @@ export interface GuardedStream {
   readonly timeoutMs: number | undefined;
   /** Of a fixed list; safe to log. */
   readonly claims: readonly string[];
+  /** Only where the bounds say so; it is no claim then. */
+  readonly authorization: string | undefined;
+  readonly peer: string;
 }
 
 /** Things worth a counter; closed set. */
@@ -49,11 +53,13 @@ export type GuardEvent = 'too_many_streams' | 'too_many_connections' | 'request_
 export class StreamGuard {
   readonly #streams = new Map<string, GuardedStream>();
   readonly #note: (event: GuardEvent) => void;
+  readonly #bounds: GrpcBounds;
   #next = 0;
   #unreadBytes = 0;
 
-  constructor(note: (event: GuardEvent) => void) {
+  constructor(note: (event: GuardEvent) => void, bounds = AGENT_BOUNDS) {
     this.#note = note;
+    this.#bounds = bounds;
   }
 
   get open(): number {
@@ -62,25 +68,31 @@ export class StreamGuard {
 
   /** Changes `headers` in place and says whether the library may have the stream; if not, it is answered already. */
   admit(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
-    if (this.#streams.size >= limits.callsInFlightMax) {
+    if (this.#streams.size >= this.#bounds.streamsMax) {
       this.#note('too_many_streams');
       refuse(stream, 'Too many calls are running; try again when some have ended.');
       return false;
     }
     if (bytesOf(headers) > limits.grpcMetadataBytesMax) {
-      refuse(stream, `Metadata of a call has at most ${limits.grpcMetadataBytesMax} bytes; nothing in it is read.`);
+      refuse(stream, `Metadata of a call has at most ${limits.grpcMetadataBytesMax} bytes; send less of it.`);
       return false;
     }
     this.#next += 1;
     const id = String(this.#next);
     const timeoutMs = clampedTimeoutMs(headers['grpc-timeout'] as string | undefined, limits.grpcDeadlineMsMax);
-    const claims = CLAIMS.filter((name) => headers[name] !== undefined);
-    this.#streams.set(id, { id, http2: stream, timeoutMs, claims });
+    const authorization = this.#bounds.authorization ? headers.authorization : undefined;
+    const claims = CLAIMS.filter((name) => headers[name] !== undefined && !(this.#bounds.authorization && name === 'authorization'));
+    const peer = stream.session?.socket?.remoteAddress ?? '';
+    this.#streams.set(id, { id, http2: stream, timeoutMs, claims, authorization, peer });
+    // The library keeps headers for the life of the call; a token is not kept longer than it is needed.
+    if (authorization !== undefined) delete headers.authorization;
     headers[STREAM_HEADER] = id;
     if (timeoutMs !== undefined) headers['grpc-timeout'] = `${timeoutMs}m`;
     if (headers['grpc-encoding'] === undefined || headers['grpc-encoding'] === 'identity') headers['grpc-encoding'] = NO_ENCODING;
-    const timer = this.closeAfter(stream, limits.grpcRequestMsMax, 'request_too_slow');
-    stream.once('end', () => clearTimeout(timer));
+    if (this.#bounds.requestMsMax !== undefined) {
+      const timer = this.closeAfter(stream, this.#bounds.requestMsMax, 'request_too_slow');
+      stream.once('end', () => clearTimeout(timer));
+    }
     stream.once('close', () => this.#streams.delete(id));
     // An answer given before the request was whole is a refusal: the rest of the request is not wanted.
     stream.once('finish', () => {
@@ -107,7 +119,7 @@ export class StreamGuard {
 
   /** Counts an answer as held in memory until its stream is closed; false when too much is held already. */
   hold(stream: ServerHttp2Stream, bytes: number): boolean {
-    if (this.#unreadBytes + bytes > limits.grpcUnreadBytesMax) return false;
+    if (this.#unreadBytes + bytes > this.#bounds.unreadBytesMax) return false;
     if (stream.closed) return true;
     this.#unreadBytes += bytes;
     stream.once('close', () => {
