@@ -274,4 +274,8 @@ export const limits = {
   /** A sidecar that does not answer a ping within controlKeepaliveTimeoutMs is gone: its node may have vanished without a word. */
   controlKeepaliveMs: 20_000,
   controlKeepaliveTimeoutMs: 10_000,
+
+  // rotation
+  /** Pods of one Secret touched at once when a new value is announced. */
+  rotationTouchesMax: 8,
 } as const;
