@@ -46,6 +46,24 @@ export const SIDECAR = {
 /** Ports of the operator. */
 export const OPERATOR = { controlPort: 7720, webhookPort: 7743, adminPort: 7718 } as const;
 
+/** The operator's own CA, and what trusts it. */
+export const AUTHORITY = {
+  /** Secret in the operator's namespace; `postern authority` alone writes it, the kubelet mounts it. */
+  secret: 'postern-authority',
+  /** On that Secret: when its last stage of a rotation was reached, RFC 3339. */
+  stageSince: 'postern.dev/authority-stage-since',
+  /** Both webhook configurations of the chart, one of each kind: whoever has two Posterns has two owners of one guard. */
+  webhooks: 'postern',
+} as const;
+
+/**
+ * TLS server name by which a sidecar says which CA key it pins, so that a replica can serve pods of both during a rotation.
+ * `pin` is `sha256:<64 hex digits>`; 32 of them fit a DNS label and are no secret.
+ */
+export function pinServerName(pin: string): string {
+  return `ca-${pin.slice('sha256:'.length, 'sha256:'.length + 32)}.postern.invalid`;
+}
+
 /** Verbs of ours on our kinds, granted by RBAC. */
 export const VERB = {
   /** On a CredentialBinding: to write a contract with it. */
