@@ -2,18 +2,26 @@
  * Every metric Postern has. Names are `postern_<noun>_<unit>`; label values come from closed sets or from the names of
  * contracts, bindings and owners, never from arguments, ids or answers: the agent can read this page too.
  */
-export interface MetricEntry {
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  /** Last word of the name. `state` is 0 or 1. */
-  readonly unit: 'total' | 'seconds' | 'bytes' | 'calls' | 'connections' | 'contracts' | 'operations' | 'rows' | 'state' | 'info';
-  readonly help: string;
-  readonly labels: readonly string[];
-  readonly buckets?: readonly number[];
-}
+import type { MetricEntry } from './metric-entry.ts';
+import { OPERATOR_METRICS } from './operator-metric-catalogue.ts';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-export const METRICS = {
+/** Of both processes. */
+const PROCESS_METRICS = {
+  build_info: { type: 'gauge', unit: 'info', help: '1, with the version.', labels: ['version', 'node'] },
+  resident_memory_bytes: { type: 'gauge', unit: 'bytes', help: 'Resident memory of the process.', labels: [] },
+  heap_used_bytes: { type: 'gauge', unit: 'bytes', help: 'Heap in use.', labels: [] },
+  event_loop_delay_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    help: '99th percentile of the delay of the event loop since the last scrape.',
+    labels: [],
+  },
+  process_start_seconds: { type: 'gauge', unit: 'seconds', help: 'Unix time at which the process started.', labels: [] },
+} as const satisfies Readonly<Record<string, MetricEntry>>;
+
+const SIDECAR_METRICS = {
   // calls (RED)
   calls_total: {
     type: 'counter',
@@ -149,19 +157,20 @@ export const METRICS = {
     labels: ['event'],
   },
   grpc_claims_total: { type: 'counter', unit: 'total', help: 'Calls with identity-like metadata, which is ignored.', labels: [] },
-
-  // process
-  build_info: { type: 'gauge', unit: 'info', help: '1, with the version.', labels: ['version', 'node'] },
-  resident_memory_bytes: { type: 'gauge', unit: 'bytes', help: 'Resident memory of the process.', labels: [] },
-  heap_used_bytes: { type: 'gauge', unit: 'bytes', help: 'Heap in use.', labels: [] },
-  event_loop_delay_seconds: {
-    type: 'gauge',
-    unit: 'seconds',
-    help: '99th percentile of the delay of the event loop since the last scrape.',
-    labels: [],
-  },
-  process_start_seconds: { type: 'gauge', unit: 'seconds', help: 'Unix time at which the process started.', labels: [] },
 } as const satisfies Readonly<Record<string, MetricEntry>>;
 
+export const METRICS = { ...SIDECAR_METRICS, ...OPERATOR_METRICS, ...PROCESS_METRICS } as const;
+
 export type MetricName = keyof typeof METRICS;
+
+/** The metrics of one of the two processes: neither page shows counters of the other. */
+export const METRICS_OF: Readonly<Record<'sidecar' | 'operator', readonly MetricName[]>> = {
+  sidecar: [...namesOf(SIDECAR_METRICS), ...namesOf(PROCESS_METRICS)],
+  operator: [...namesOf(OPERATOR_METRICS), ...namesOf(PROCESS_METRICS)],
+};
+
+function namesOf<Table extends object>(table: Table): readonly (keyof Table)[] {
+  return Object.keys(table) as (keyof Table)[];
+}
+
 export type LabelsOf<Name extends MetricName> = { readonly [Label in (typeof METRICS)[Name]['labels'][number]]: string };

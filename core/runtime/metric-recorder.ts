@@ -4,13 +4,16 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { LabelsOf, MetricEntry, MetricName } from './metric-catalogue.ts';
-import { METRICS } from './metric-catalogue.ts';
+import type { LabelsOf, MetricName } from './metric-catalogue.ts';
+import { METRICS, METRICS_OF } from './metric-catalogue.ts';
+import type { MetricEntry } from './metric-entry.ts';
 
 export interface MetricRecorderOptions {
   /** Milliseconds since the Unix epoch. */
   readonly wallMs: () => number;
   readonly version: string;
+  /** Whose metrics. */
+  readonly process: 'sidecar' | 'operator';
 }
 
 /** Label sets and their values. */
@@ -61,7 +64,8 @@ export class MetricRecorder {
     const library = await import('prom-client');
     const registry = new library.Registry();
     const loaded: Loaded = { registry, counters: new Map(), gauges: new Map(), histograms: new Map() };
-    for (const [key, entry] of Object.entries(METRICS) as [MetricName, MetricEntry][]) {
+    for (const key of METRICS_OF[this.#options.process]) {
+      const entry: MetricEntry = METRICS[key];
       const common = { name: `postern_${key}`, help: entry.help, labelNames: [...entry.labels], registers: [registry] };
       if (entry.type === 'counter') loaded.counters.set(key, new library.Counter(common));
       if (entry.type === 'gauge') loaded.gauges.set(key, new library.Gauge(common));

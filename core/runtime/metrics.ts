@@ -52,7 +52,7 @@ export class SidecarMetrics {
 
   constructor(clock: Clock, version = '0.0.0') {
     this.#clock = clock;
-    this.#recorder = new MetricRecorder({ wallMs: () => clock.wallMs(), version });
+    this.#recorder = new MetricRecorder({ wallMs: () => clock.wallMs(), version, process: 'sidecar' });
     this.#warnings = new WarningBoard(() => clock.wallMs());
     this.#recorder.gaugesFrom(() => this.#warnings.gauges());
     this.#recorder.gauge('loaded_contracts', () => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
-import { METRICS, type MetricEntry } from '#core/runtime/metric-catalogue.ts';
+import { METRICS } from '#core/runtime/metric-catalogue.ts';
+import type { MetricEntry } from '#core/runtime/metric-entry.ts';
 import { type CountedContract, type CountedEnvelope, SidecarMetrics } from '#core/runtime/metrics.ts';
 
 /** 2026-01-01T00:00:00Z */

@@ -1,0 +1,115 @@
+/**
+ * The operator's metrics, `postern_operator_<noun>_<unit>`. Labels are names of objects people wrote, or closed words; the page is not
+ * for agents, and still nothing of a call stands on it.
+ */
+import type { MetricEntry } from './metric-entry.ts';
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+export const OPERATOR_METRICS = {
+  // cluster
+  operator_leader_state: { type: 'gauge', unit: 'state', help: '1 while this replica leads.', labels: [] },
+  operator_informer_age_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'Time since the last event or bookmark of a watch; the API server sends one at least every minute.',
+    labels: ['kind'],
+  },
+  operator_informer_synced_state: { type: 'gauge', unit: 'state', help: '1 while what is known of a kind is current.', labels: ['kind'] },
+  operator_informer_relists_total: {
+    type: 'counter',
+    unit: 'total',
+    help: 'Times a kind was listed anew, by cause.',
+    labels: ['kind', 'cause'],
+  },
+
+  // controllers
+  operator_reconciles_total: {
+    type: 'counter',
+    unit: 'total',
+    help: 'Objects looked at, by controller and outcome (done, failed).',
+    labels: ['controller', 'outcome'],
+  },
+  operator_reconcile_duration_seconds: {
+    type: 'histogram',
+    unit: 'seconds',
+    help: 'Time one object took.',
+    labels: ['controller'],
+    buckets: SECONDS,
+  },
+  operator_queue_length: { type: 'gauge', unit: 'length', help: 'Objects waiting to be looked at.', labels: ['controller'] },
+
+  // admission
+  operator_admissions_total: {
+    type: 'counter',
+    unit: 'total',
+    help: 'Answers to the API server, by webhook and outcome (allowed, refused, failed).',
+    labels: ['webhook', 'outcome'],
+  },
+  operator_admission_duration_seconds: {
+    type: 'histogram',
+    unit: 'seconds',
+    help: 'Time one admission took.',
+    labels: ['webhook'],
+    buckets: SECONDS,
+  },
+
+  // control streams
+  operator_streams_open: { type: 'gauge', unit: 'open', help: 'Streams of sidecars that this replica holds.', labels: [] },
+  operator_streams_refused_total: { type: 'counter', unit: 'total', help: 'Streams refused, by reason.', labels: ['reason'] },
+  operator_push_duration_seconds: {
+    type: 'histogram',
+    unit: 'seconds',
+    help: "Time from a change seen to the sidecar's word that it took the bundle.",
+    labels: [],
+    buckets: SECONDS,
+  },
+
+  // objects
+  operator_sessions: { type: 'gauge', unit: 'sessions', help: 'Sessions by state.', labels: ['state'] },
+  operator_sessions_behind: {
+    type: 'gauge',
+    unit: 'behind',
+    help: 'Active sessions that do not run the present revision of a contract of theirs.',
+    labels: [],
+  },
+  operator_contracts: {
+    type: 'gauge',
+    unit: 'contracts',
+    help: 'Contracts by whether they can be called (true, false).',
+    labels: ['ready'],
+  },
+  operator_bindings: { type: 'gauge', unit: 'bindings', help: 'Bindings by whether they can be used (true, false).', labels: ['ready'] },
+  operator_pods_unguarded: {
+    type: 'gauge',
+    unit: 'unguarded',
+    help: 'Pods of enforced namespaces that should be guarded and are not, by reason.',
+    labels: ['reason'],
+  },
+  operator_caller_refused_state: {
+    type: 'gauge',
+    unit: 'state',
+    help: '1 for a ServiceAccount that is a caller and gets no contract because of what else it may do.',
+    labels: ['namespace', 'account'],
+  },
+  operator_warnings_expiry_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'Unix time at which a warning declared in a contract must have been renewed or removed.',
+    labels: ['namespace', 'contract', 'code', 'owner'],
+  },
+
+  // rotation and certificates
+  operator_rotations_total: {
+    type: 'counter',
+    unit: 'total',
+    help: 'Announced new values of Secrets, by outcome (announced, read, failed).',
+    labels: ['outcome'],
+  },
+  operator_certificate_expiry_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'Unix time at which a certificate ends, by certificate (leaf, authority).',
+    labels: ['certificate'],
+  },
+} as const satisfies Readonly<Record<`operator_${string}`, MetricEntry>>;

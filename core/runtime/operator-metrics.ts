@@ -1,0 +1,136 @@
+/**
+ * What the operator counts, in its own words; the names on the page are in operator-metric-catalogue.ts. Counts of objects are read
+ * from the caches when somebody asks, so that no event pays for them.
+ */
+import type { Clock } from '#core/bounds/clock.ts';
+import { MetricRecorder } from './metric-recorder.ts';
+
+export interface InformerState {
+  readonly kind: string;
+  readonly ageSeconds: number;
+  readonly synced: boolean;
+}
+
+/** All that is read at a scrape; the leader alone knows some of it, and the others then answer with nothing. */
+export interface OperatorReadings {
+  leading(): boolean;
+  informers(): readonly InformerState[];
+  /** Objects waiting, by controller. */
+  queues(): Readonly<Record<string, number>>;
+  streams(): number;
+  /** Sessions by state. */
+  sessions(): Readonly<Record<string, number>>;
+  sessionsBehind(): number;
+  contracts(): Ready;
+  bindings(): Ready;
+  /** Pods by reason. */
+  unguarded(): Readonly<Record<string, number>>;
+  refusedCallers(): readonly { readonly namespace: string; readonly account: string }[];
+  declaredWarnings(): readonly DeclaredExpiry[];
+  /** Unix time in milliseconds, by certificate. */
+  certificates(): Readonly<Record<string, number>>;
+}
+
+export interface Ready {
+  readonly ready: number;
+  readonly notReady: number;
+}
+
+export interface DeclaredExpiry {
+  readonly namespace: string;
+  readonly contract: string;
+  readonly code: string;
+  readonly owner: string;
+  readonly expiresMs: number;
+}
+
+export class OperatorMetrics {
+  readonly #recorder: MetricRecorder;
+
+  constructor(clock: Clock, version = '0.0.0') {
+    this.#recorder = new MetricRecorder({ wallMs: () => clock.wallMs(), version, process: 'operator' });
+  }
+
+  /** Adds readings; of two for the same thing the later holds. */
+  read(readings: Partial<OperatorReadings>): void {
+    const { leading, informers, queues, streams, certificates } = readings;
+    const recorder = this.#recorder;
+    if (leading !== undefined) recorder.gauge('operator_leader_state', () => [[{}, Number(leading())]]);
+    if (informers !== undefined) {
+      recorder.gauge('operator_informer_age_seconds', () => informers().map(({ kind, ageSeconds }) => [{ kind }, ageSeconds] as const));
+      recorder.gauge('operator_informer_synced_state', () => informers().map(({ kind, synced }) => [{ kind }, Number(synced)] as const));
+    }
+    if (queues !== undefined)
+      recorder.gauge('operator_queue_length', () => Object.entries(queues()).map(([controller, length]) => [{ controller }, length]));
+    if (streams !== undefined) recorder.gauge('operator_streams_open', () => [[{}, streams()]]);
+    if (certificates !== undefined) {
+      recorder.gauge('operator_certificate_expiry_seconds', () =>
+        Object.entries(certificates()).map(([certificate, ms]) => [{ certificate }, ms / 1000]),
+      );
+    }
+    this.#readObjects(readings);
+  }
+
+  #readObjects({ sessions, sessionsBehind, contracts, bindings, unguarded, refusedCallers, declaredWarnings }: Partial<OperatorReadings>) {
+    const recorder = this.#recorder;
+    if (sessions !== undefined)
+      recorder.gauge('operator_sessions', () => Object.entries(sessions()).map(([state, count]) => [{ state }, count]));
+    if (sessionsBehind !== undefined) recorder.gauge('operator_sessions_behind', () => [[{}, sessionsBehind()]]);
+    if (contracts !== undefined) recorder.gauge('operator_contracts', () => byReady(contracts()));
+    if (bindings !== undefined) recorder.gauge('operator_bindings', () => byReady(bindings()));
+    if (unguarded !== undefined)
+      recorder.gauge('operator_pods_unguarded', () => Object.entries(unguarded()).map(([reason, count]) => [{ reason }, count]));
+    if (refusedCallers !== undefined)
+      recorder.gauge('operator_caller_refused_state', () =>
+        refusedCallers().map(({ namespace, account }) => [{ namespace, account }, 1] as const),
+      );
+    if (declaredWarnings !== undefined) {
+      recorder.gauge('operator_warnings_expiry_seconds', () =>
+        declaredWarnings().map(({ expiresMs, ...labels }) => [labels, expiresMs / 1000] as const),
+      );
+    }
+  }
+
+  relisted(kind: string, cause: string): void {
+    this.#recorder.add('operator_informer_relists_total', { kind, cause });
+  }
+
+  reconciled(controller: string, outcome: string, durationMs: number): void {
+    this.#recorder.add('operator_reconciles_total', { controller, outcome });
+    this.#recorder.add('operator_reconcile_duration_seconds', { controller }, durationMs / 1000);
+  }
+
+  admitted(webhook: string, outcome: 'allowed' | 'refused' | 'failed', durationMs: number): void {
+    this.#recorder.add('operator_admissions_total', { webhook, outcome });
+    this.#recorder.add('operator_admission_duration_seconds', { webhook }, durationMs / 1000);
+  }
+
+  streamRefused(reason: string): void {
+    this.#recorder.add('operator_streams_refused_total', { reason });
+  }
+
+  /** From a change seen to the sidecar's word. */
+  pushed(durationMs: number): void {
+    this.#recorder.add('operator_push_duration_seconds', {}, durationMs / 1000);
+  }
+
+  rotated(outcome: 'announced' | 'read' | 'failed'): void {
+    this.#recorder.add('operator_rotations_total', { outcome });
+  }
+
+  /** Loads the client library ahead of the first scrape. */
+  load(): Promise<void> {
+    return this.#recorder.load();
+  }
+
+  exposition(): Promise<{ readonly text: string; readonly contentType: string }> {
+    return this.#recorder.page();
+  }
+}
+
+function byReady({ ready, notReady }: Ready): readonly (readonly [{ readonly ready: string }, number])[] {
+  return [
+    [{ ready: 'true' }, ready],
+    [{ ready: 'false' }, notReady],
+  ];
+}
