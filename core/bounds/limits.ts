@@ -248,6 +248,11 @@ export const limits = {
   kubeMessageCharsMax: 512,
   /** One request with all its tries. */
   kubeRequestMsMax: 30_000,
+  /** One try, to the end of its answer; a page of a list has kubeListMsMax. */
+  kubeTryMsMax: 10_000,
+  kubeListMsMax: 30_000,
+  /** Idle time after which the kernel asks whether the other end is there: below the 60 s of common load balancers. */
+  kubeKeepAliveMs: 15_000,
   /** Opening one connection to the API server. */
   kubeConnectMsMax: 10_000,
   /** Tries of one request that may be sent again. */
@@ -278,4 +283,52 @@ export const limits = {
   // rotation
   /** Pods of one Secret touched at once when a new value is announced. */
   rotationTouchesMax: 8,
+
+  // injection
+  /** Volume of the sidecar's own keys and last bundle: a bundle of controlBundleBytesMax, twice while it is replaced, and room. */
+  sidecarStateMiB: 32,
+  /** Life of the sidecar's token; the kubelet renews it at four fifths. The shortest that the API server gives is 600. */
+  sidecarTokenSeconds: 3_600,
+  /** A contract that is new to a replica may be undecided for so long before its callers' pods start without it. */
+  contractDecisionMsMax: 10_000,
+  /** Secrets in one sidecar: every pod of the account carries the list. */
+  sidecarSecretsMax: 100,
+
+  // webhooks
+  /** One AdmissionReview: an object and the one before it, 1.5 MiB each in etcd and wider as JSON. */
+  admissionBodyBytesMax: 8 * 1024 * 1024,
+  /** An answer is given by then, whatever it waits for (failure case INJ-27: 2 s). */
+  admissionMsMax: 1_500,
+  /** A request must be whole by then. */
+  admissionRequestMsMax: 5_000,
+  /** Connections of API servers; each opens as many as it has creates under way. */
+  admissionConnectionsMax: 1_024,
+  /** An unused connection is kept longer than API servers keep theirs (90 s): else they may send into one that closes. */
+  admissionIdleMs: 120_000,
+  /** Running answers may end in this time when the replica stops. */
+  admissionDrainMsMax: 5_000,
+  /** Characters of a refusal. */
+  admissionMessageCharsMax: 4_000,
+
+  // certificates
+  /** Life of the operator's CA. */
+  authorityDays: 3_650,
+  /** Life of a leaf; renewed at half of it, less a random tenth, so that replicas do not renew together. */
+  leafMs: 24 * 3_600_000,
+  /** A certificate begins this long before it is made: clocks of nodes differ. */
+  certificateBackdateMs: 3_600_000,
+  /** The mounted CA is looked at again after this time. */
+  authorityCheckMs: 2_000,
+  /** One file of the CA; a certificate has under a kilobyte. */
+  authorityFileBytesMax: 16 * 1024,
+  /** Least time between two steps of a CA rotation: the kubelet may need two minutes to hand a Secret to every replica. */
+  authoritySettleMs: 5 * 60_000,
+  /** Least time that the previous CA is served: sidecars that pin it cannot come back afterwards. */
+  authorityPreviousMs: 24 * 3_600_000,
+  /** Values that another writer puts in the place of our CA within authorityContestMs before we stop answering each. */
+  authorityContestsMax: 3,
+  authorityContestMs: 10 * 60_000,
+  /** First and longest wait before our CA is written again over another writer's. */
+  authorityBackoffMsMin: 60_000,
+  authorityBackoffMsMax: 30 * 60_000,
 } as const;

@@ -1,0 +1,104 @@
+/**
+ * Objects of the Kubernetes API, one request each. Knows no types of a client library: an object is what the caller says it is, and
+ * callers check what they did not write themselves.
+ */
+import { limits } from '#core/bounds/limits.ts';
+import type { ApiTransport } from './api-transport.ts';
+import { isKubeError } from './kube-error.ts';
+import { listPages } from './list-pages.ts';
+import type { KubeObject } from './records.ts';
+import { apiVersionOf, collectionPath, KINDS, type ObjectRef, objectPath, type ResourceKind } from './resource-kind.ts';
+
+export interface ListOptions {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface ApplyOptions {
+  /** Field manager: what it applied before and leaves out now is removed. */
+  readonly manager: string;
+  /** Takes fields over from other managers; without it, a conflict is a KubeError 409. */
+  readonly force?: boolean;
+  readonly subresource?: string;
+  readonly dryRun?: boolean;
+}
+
+/** All of these throw KubeError; a write that got no answer may have happened. */
+export interface KubeClient {
+  /** Null when there is none. */
+  get<T>(kind: ResourceKind, ref: ObjectRef): Promise<T | null>;
+  /** Whole list, limits.kubePageSize objects a request. A page that expired on the way starts the list again, so an object may come twice. */
+  list<T>(kind: ResourceKind, options?: ListOptions): AsyncIterable<T>;
+  /** Also for reviews (TokenReview, SubjectAccessReview), whose answer is the object. 409 when the name is taken. */
+  create<T>(kind: ResourceKind, object: T, options?: { readonly dryRun?: boolean }): Promise<T>;
+  /** Server-side apply: creates what is not there. `metadata` needs the name, and the namespace where the kind has one. */
+  apply<T>(kind: ResourceKind, object: object, options: ApplyOptions): Promise<T>;
+  /** JSON merge patch. With `metadata.resourceVersion` in it, 409 when the object changed since. */
+  patch<T>(kind: ResourceKind, ref: ObjectRef, mergePatch: object, options?: { readonly subresource?: string }): Promise<T>;
+  /** False when there is none, or with `uid` none of that UID. */
+  delete(kind: ResourceKind, ref: ObjectRef, options?: { readonly uid?: string }): Promise<boolean>;
+}
+
+export function createKubeClient(transport: ApiTransport): KubeClient {
+  return {
+    async get<T>(kind: ResourceKind, ref: ObjectRef): Promise<T | null> {
+      try {
+        const path = objectPath(kind, ref);
+        return (await transport.call({ what: `read a ${kind.kind}`, method: 'GET', path, repeatable: true })) as T;
+      } catch (error) {
+        if (isKubeError(error, 404)) return null;
+        throw error;
+      }
+    },
+    async *list<T>(kind: ResourceKind, options: ListOptions = {}): AsyncIterable<T> {
+      for await (const page of listPages(transport, kind, { ...options, pageSize: limits.kubePageSize, repeatable: true })) {
+        yield* page.items as readonly T[];
+      }
+    },
+    create: async <T>(kind: ResourceKind, object: T, options: { readonly dryRun?: boolean } = {}) => {
+      const { namespace } = (object as { readonly metadata?: { readonly namespace?: string } }).metadata ?? {};
+      if (kind.namespaced && namespace === undefined) throw new TypeError(`a ${kind.kind} is created in a namespace`);
+      const body = { apiVersion: apiVersionOf(kind), kind: kind.kind, ...object };
+      const path = collectionPath(kind, namespace);
+      const query = dryRunQuery(options);
+      const repeatable = REVIEWS.has(kind.group);
+      return (await transport.call({ what: `create a ${kind.kind}`, method: 'POST', path, query, body, repeatable })) as T;
+    },
+    apply: async <T>(kind: ResourceKind, object: object, options: ApplyOptions) => {
+      const query = { fieldManager: options.manager, ...(options.force && { force: 'true' }), ...dryRunQuery(options) };
+      const path = objectPath(kind, (object as unknown as KubeObject).metadata, options.subresource);
+      const body = { apiVersion: apiVersionOf(kind), kind: kind.kind, ...object };
+      const request = { what: `apply a ${kind.kind}`, method: 'PATCH', path, query, body, repeatable: true } as const;
+      return (await transport.call({ ...request, contentType: 'application/apply-patch+yaml' })) as T;
+    },
+    patch: async <T>(kind: ResourceKind, ref: ObjectRef, mergePatch: object, options: { readonly subresource?: string } = {}) => {
+      const path = objectPath(kind, ref, options.subresource);
+      const request = { what: `change a ${kind.kind}`, method: 'PATCH', path, body: mergePatch } as const;
+      return (await transport.call({ ...request, contentType: 'application/merge-patch+json' })) as T;
+    },
+    async delete(kind: ResourceKind, ref: ObjectRef, options: { readonly uid?: string } = {}) {
+      const { uid } = options;
+      const body = {
+        apiVersion: 'v1',
+        kind: 'DeleteOptions',
+        propagationPolicy: 'Background',
+        ...(uid !== undefined && { preconditions: { uid } }),
+      };
+      try {
+        await transport.call({ what: `delete a ${kind.kind}`, method: 'DELETE', path: objectPath(kind, ref), body });
+        return true;
+      } catch (error) {
+        if (isKubeError(error, 404) || (uid !== undefined && isKubeError(error, 409))) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Nothing is kept of what is created in these groups. */
+const REVIEWS: ReadonlySet<string> = new Set([KINDS.tokenReviews.group, KINDS.subjectAccessReviews.group]);
+
+function dryRunQuery({ dryRun }: { readonly dryRun?: boolean }): { readonly dryRun?: string } {
+  return dryRun === true ? { dryRun: 'All' } : {};
+}
