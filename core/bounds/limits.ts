@@ -2,6 +2,9 @@
  * Every limit of Postern with its unit, in one place, sorted by area. A limit that a caller can meet is
  * disclosed in the answer that meets it.
  */
+import { CLUSTER_LIMITS } from './cluster-limits.ts';
+import { CONTROL_LIMITS } from './control-limits.ts';
+
 export const limits = {
   // arguments and calls
   /** Largest argument text; an agent's question is short, and the whole text is parsed before anything is known of it. */
@@ -331,4 +334,7 @@ export const limits = {
   /** First and longest wait before our CA is written again over another writer's. */
   authorityBackoffMsMin: 60_000,
   authorityBackoffMsMax: 30 * 60_000,
+
+  ...CLUSTER_LIMITS,
+  ...CONTROL_LIMITS,
 } as const;

@@ -18,8 +18,10 @@ export interface SidecarRelease {
   readonly pin: string;
 }
 
+export type SidecarContainer = Readonly<Record<string, unknown>> & { readonly name: string };
+
 /** As the API server stores it: with every default filled in, so that a comparison needs no defaulting. */
-export function sidecarContainer(release: SidecarRelease, size: SizeClass): Readonly<Record<string, unknown>> {
+export function sidecarContainer(release: SidecarRelease, size: SizeClass): SidecarContainer {
   return {
     name: SIDECAR.container,
     image: release.image,
@@ -36,11 +38,12 @@ export function sidecarContainer(release: SidecarRelease, size: SizeClass): Read
     ],
     ports: [{ name: 'postern-admin', containerPort: SIDECAR.adminPort, protocol: 'TCP' }],
     restartPolicy: 'Always',
-    resources: { requests: size.requests, limits: size.limits },
+    resources: { requests: storedQuantities(size.requests), limits: storedQuantities(size.limits) },
     volumeMounts: [
       { name: SIDECAR.credentialsVolume, mountPath: SIDECAR.credentialsPath, readOnly: true },
       { name: SIDECAR.identityVolume, mountPath: SIDECAR.identityPath, readOnly: true },
       { name: SIDECAR.stateVolume, mountPath: SIDECAR.statePath },
+      { name: SIDECAR.identityVolume, mountPath: API_TOKEN_PATH, readOnly: true },
     ],
     startupProbe: probe('/startupz', { periodSeconds: 1, failureThreshold: 60 }),
     livenessProbe: probe('/livez', { periodSeconds: 10, failureThreshold: 6 }),
@@ -55,6 +58,20 @@ export function sidecarContainer(release: SidecarRelease, size: SizeClass): Read
       seccompProfile: { type: 'RuntimeDefault' },
     },
   };
+}
+
+/**
+ * Where the API server's ServiceAccount admission mounts a token for the API into every container that has nothing there, also into one
+ * that a webhook added, under a name that differs from pod to pod. The sidecar has no use for it, and the guard compares mounts.
+ */
+const API_TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** As the API server writes them back: `1000m` becomes `1`, `1024Mi` becomes `1Gi`. */
+function storedQuantities({ cpu, memory }: SizeClass['requests']): SizeClass['requests'] {
+  const millis = /^(\d+)000m$/.exec(cpu);
+  const mebis = /^(\d+)Mi$/.exec(memory);
+  const gibis = mebis === null ? 0 : Number(mebis[1]) / 1024;
+  return { cpu: millis?.[1] ?? cpu, memory: gibis >= 1 && Number.isInteger(gibis) ? `${gibis}Gi` : memory };
 }
 
 function probe(path: string, timing: { periodSeconds: number; failureThreshold: number }): Readonly<Record<string, unknown>> {
