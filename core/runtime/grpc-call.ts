@@ -44,7 +44,8 @@ export type Implementation<Service extends DescService> = {
 /**
  * `messages` ends when the caller has said its last word or has gone (then `context.signal` is aborted). `send` resolves once the
  * caller's window has taken the message, and rejects when the caller has gone: who waits for it holds one message at a time. Bytes
- * are a message that is encoded already. Returning ends the stream with OK, throwing PosternError with its status.
+ * are a message that is encoded already. Returning ends the stream with OK, throwing PosternError or
+ * ControlRefusal with its status.
  */
 export type BidiHandler<In, Out> = (
   messages: AsyncIterable<In>,
@@ -59,7 +60,7 @@ export interface CallEnd {
   readonly durationMs: number;
   /** gRPC status code. */
   readonly code: number;
-  /** Absent when the call ended well, or its caller left. */
+  /** Absent when the call ended well, its caller left, or a control stream was refused. */
   readonly error?: PosternError;
   readonly claims: readonly string[];
 }

@@ -8,6 +8,7 @@ import { create, type DescMethod, fromBinary, type Message, toBinary } from '@bu
 import { Metadata, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { limits } from '#core/bounds/limits.ts';
 import { PosternError } from '#core/error/postern-error.ts';
+import { ControlRefusal, statusOfRefusal } from '#core/wire/control-refusal.ts';
 import { DETAILS_TRAILER, statusOf } from '#core/wire/status.ts';
 import { type CallEnd, newRequestId, type StreamContext } from './grpc-call.ts';
 import type { GuardedStream, StreamGuard } from './stream-guard.ts';
@@ -61,7 +62,7 @@ export class DuplexCall {
       this.#closing(status.OK, undefined);
     } catch (thrown) {
       this.#over = true;
-      this.#fail(PosternError.from(thrown));
+      this.#fail(thrown instanceof ControlRefusal ? thrown : PosternError.from(thrown));
     }
   }
 
@@ -103,14 +104,15 @@ export class DuplexCall {
     });
   }
 
-  #fail(error: PosternError): void {
-    const { code, message, details } = statusOf(error.forCall({ requestId: this.#requestId }));
+  #fail(error: PosternError | ControlRefusal): void {
+    const refused = error instanceof ControlRefusal;
+    const { code, message, details } = refused ? statusOfRefusal(error) : statusOf(error.forCall({ requestId: this.#requestId }));
     const metadata = new Metadata();
     metadata.set(DETAILS_TRAILER, Buffer.from(details));
     // What the peer has still to say is not read; without this an error of its stream would be nobody's.
     this.#call.on('error', () => undefined);
     this.#call.emit('error', { code, details: message, metadata });
-    this.#closing(code, error);
+    this.#closing(code, refused ? undefined : error);
   }
 
   #closing(code: number, error: PosternError | undefined): void {
