@@ -8,15 +8,17 @@ import { reportFailure } from './report-failure.ts';
 import { VERSION } from './version.ts';
 
 export async function runCli(argv: readonly string[]): Promise<void> {
-  const program = new Command('postern');
+  const plugin = isPlugin(argv[1]);
+  const program = new Command(plugin ? 'kubectl postern' : 'postern');
   program
     .description('Agents get actions, not credentials - and answers that say what they leave out.')
     .version(VERSION)
     .exitOverride()
     .showSuggestionAfterError()
     .showHelpAfterError('(try --help)')
-    .addHelpText('after', EXAMPLES);
-  await addCommands(program, argv[2]);
+    .addHelpText('after', plugin ? PLUGIN_EXAMPLES : EXAMPLES);
+  if (plugin) await addPluginCommands(program);
+  else await addCommands(program, argv[2]);
   try {
     await program.parseAsync([...argv]);
   } catch (thrown) {
@@ -32,10 +34,21 @@ async function addCommands(program: Command, wanted: string | undefined): Promis
     actions: async () => (await import('./actions.ts')).actionsCommand(),
     call: async () => (await import('./call.ts')).callCommand(),
     contract: async () => (await import('./contract.ts')).contractCommand(),
+    cluster: async () => (await import('./cluster.ts')).clusterCommand(),
   };
   const only = wanted === undefined ? undefined : loaders[wanted];
   const chosen = only === undefined ? Object.values(loaders) : [only];
   for (const load of chosen) program.addCommand(inherit(await load()));
+}
+
+/** `kubectl` runs `kubectl-postern` from the PATH for `kubectl postern`. */
+function isPlugin(path = ''): boolean {
+  return /(^|[\\/])kubectl-postern(\.mjs|\.cjs)?$/.test(path);
+}
+
+async function addPluginCommands(program: Command): Promise<void> {
+  const { clusterCommands } = await import('./cluster.ts');
+  for (const command of clusterCommands()) program.addCommand(inherit(command));
 }
 
 /** exitOverride is not inherited by commands that are added whole. */
@@ -51,5 +64,15 @@ Examples:
   postern actions
   postern call list_stock '{"warehouse": "north"}'
   postern contract lint contracts/*.yaml
+  postern cluster sessions -n triage
 
 Exit codes: 0 complete, 3 partial (the answer is not all), 1 error, 2 wrong usage.`;
+
+const PLUGIN_EXAMPLES = `
+Examples:
+  kubectl postern actions -A
+  kubectl postern explain-pod -n triage triage-bot-7d9f
+  kubectl postern revoke -n triage --account triage-bot
+  kubectl postern rotate -n triage github-triage
+
+Each acts with the rights of your kubeconfig. Exit codes: 0 done, 3 not all of it yet, 1 error, 2 wrong usage.`;

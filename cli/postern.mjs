@@ -14,7 +14,7 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
   const { runCli } = await import('./main.ts');
   await runCli(process.argv);
 } else if (existsSync(pinned)) {
-  const run = spawnSync(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const run = spawnSync(pinned, process.argv.slice(1), { stdio: 'inherit' });
   process.exitCode = run.status ?? 1;
 } else {
   console.error(

@@ -14,11 +14,25 @@ export class UsageError extends Error {
   }
 }
 
+/** The API server refused, or could not be reached. */
+export class ClusterRefused extends Error {
+  readonly cure: string;
+  constructor(message: string, cure: string, cause: unknown) {
+    super(message, { cause });
+    this.name = 'ClusterRefused';
+    this.cure = cure;
+  }
+}
+
 /** Prints to stderr and gives the exit code. */
 export function reportFailure(thrown: unknown): number {
   if (thrown instanceof UsageError) {
     process.stderr.write(`error: ${thrown.message}\n  ${thrown.cure}\n`);
     return 2;
+  }
+  if (thrown instanceof ClusterRefused) {
+    process.stderr.write(`error: ${thrown.message}\n  ${thrown.cure}\n`);
+    return 1;
   }
   if (thrown instanceof PosternError) {
     process.stderr.write(`error: ${thrown.reason}: ${thrown.message}\n`);

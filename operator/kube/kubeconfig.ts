@@ -56,16 +56,13 @@ function filesIn(named: string | undefined, env: KubeconfigOptions['env']): read
 function mergeFile(config: KubeConfig, file: string): void {
   const other = new KubeConfig();
   other.loadFromFile(file);
-  if (config.clusters === undefined) {
-    config.loadFromOptions({ clusters: [], users: [], contexts: [], currentContext: '' });
-  }
   const addNew = <T extends { readonly name: string }>(mine: T[], theirs: readonly T[]) => {
     mine.push(...theirs.filter(({ name }) => !mine.some((known) => known.name === name)));
   };
   addNew(config.clusters, other.clusters);
   addNew(config.users, other.users);
   addNew(config.contexts, other.contexts);
-  if (config.currentContext === '') config.setCurrentContext(other.currentContext ?? '');
+  if (!config.currentContext) config.setCurrentContext(other.currentContext ?? '');
 }
 
 async function optionsOf(config: KubeConfig): Promise<RequestOptions> {

@@ -1,0 +1,74 @@
+/**
+ * `kubectl postern revoke` and `admit`: the two decisions a person takes over sessions. Both are one-way; revoking acts on the sidecar
+ * in under a second, also in the middle of a walk, and pods that follow a revoked one start suspended.
+ */
+import { Command } from 'commander';
+import type { AgentSession } from '#core/resource/gen/agent-session.ts';
+import { KINDS } from '#operator/kube/resource-kind.ts';
+import { type ClusterConnection, type ClusterOptions, listAll, withCluster, withClusterFlags } from './cluster-connection.ts';
+import { UsageError } from './report-failure.ts';
+
+interface Options extends ClusterOptions {
+  readonly account?: string;
+}
+
+export function clusterRevokeCommand(): Command {
+  return withClusterFlags(new Command('revoke'), { all: false })
+    .argument('[sessions...]', 'names of sessions, or pod/NAME')
+    .option('--account <name>', 'every session of this ServiceAccount that has not ended')
+    .description('End the right of sessions to call, at once and for good.')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  kubectl postern revoke -n triage pod/triage-bot-7d9f\n  kubectl postern revoke -n triage --account triage-bot',
+    )
+    .action((names: readonly string[], options: Options) => withCluster(options, (cluster) => decide(cluster, names, options, REVOKE)));
+}
+
+export function clusterAdmitCommand(): Command {
+  return withClusterFlags(new Command('admit'), { all: false })
+    .argument('<sessions...>', 'names of sessions, or pod/NAME')
+    .description('Let sessions call: where the namespace asks for it, or after a suspension.')
+    .addHelpText('after', '\nExamples:\n  kubectl postern admit -n triage triage-bot-7d9f-0b6f1c2d')
+    .action((names: readonly string[], options: Options) => withCluster(options, (cluster) => decide(cluster, names, options, ADMIT)));
+}
+
+interface Decision {
+  readonly field: 'revoked' | 'admitted';
+  readonly done: string;
+}
+
+const REVOKE: Decision = { field: 'revoked', done: 'revoked' };
+const ADMIT: Decision = { field: 'admitted', done: 'admitted' };
+
+async function decide(cluster: ClusterConnection, names: readonly string[], options: Options, decision: Decision): Promise<void> {
+  const sessions = chosen(await listAll<AgentSession>(cluster, KINDS.sessions), names, options.account);
+  for (const session of sessions) {
+    const { name, namespace } = session.metadata;
+    if (session.spec[decision.field] === true) {
+      process.stdout.write(`${name} was ${decision.done} before\n`);
+      continue;
+    }
+    await cluster.client.patch(KINDS.sessions, { name, namespace: namespace ?? cluster.namespace }, { spec: { [decision.field]: true } });
+    process.stdout.write(`${name} ${decision.done} (pod ${session.spec.pod.name}, account ${session.spec.serviceAccount})\n`);
+  }
+}
+
+/** Throws UsageError for a name that is not there: a typo must not look like a revocation. */
+export function chosen(sessions: readonly AgentSession[], names: readonly string[], account: string | undefined): readonly AgentSession[] {
+  if (names.length === 0 && account === undefined)
+    throw new UsageError('no session is named', 'Name sessions (kubectl postern sessions lists them), pod/NAME, or --account NAME.');
+  const found = sessions.filter(
+    ({ spec, status }) => account !== undefined && spec.serviceAccount === account && status?.state !== 'Ended',
+  );
+  if (account !== undefined && found.length === 0)
+    throw new UsageError(`no session of account ${account} is here that has not ended`, 'Look at kubectl postern sessions -A.');
+  for (const name of names) {
+    const wanted = name.startsWith('pod/')
+      ? sessions.filter(({ spec, status }) => spec.pod.name === name.slice('pod/'.length) && status?.state !== 'Ended')
+      : sessions.filter(({ metadata }) => metadata.name === name);
+    if (wanted.length === 0)
+      throw new UsageError(`there is no session ${name}`, 'Look at kubectl postern sessions; -n names another namespace.');
+    found.push(...wanted);
+  }
+  return [...new Set(found)];
+}

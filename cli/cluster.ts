@@ -1,0 +1,27 @@
+/**
+ * `kubectl postern`, or `postern cluster`: what people do in a cluster - see the actions, end sessions, announce new secrets, find out why
+ * a pod was not injected.
+ */
+import { Command } from 'commander';
+import { clusterActionsCommand } from './cluster-actions.ts';
+import { clusterAdmitCommand, clusterRevokeCommand } from './cluster-revoke.ts';
+import { clusterRotateCommand } from './cluster-rotate.ts';
+import { clusterSessionsCommand } from './cluster-sessions.ts';
+import { clusterWarningsCommand } from './cluster-warnings.ts';
+
+export function clusterCommands(): readonly Command[] {
+  return [
+    clusterActionsCommand(),
+    clusterSessionsCommand(),
+    clusterRevokeCommand(),
+    clusterAdmitCommand(),
+    clusterRotateCommand(),
+    clusterWarningsCommand(),
+  ];
+}
+
+export function clusterCommand(): Command {
+  const command = new Command('cluster').description('Actions, sessions, secrets and pods of a cluster; the same as kubectl postern.');
+  for (const subcommand of clusterCommands()) command.addCommand(subcommand);
+  return command;
+}
