@@ -26,14 +26,23 @@ export interface InjectionScope {
 
 export type InjectionDecision =
   | { readonly kind: 'wanted'; readonly because: string }
-  /** `notable`: somebody may have expected the sidecar. */
-  | { readonly kind: 'skip'; readonly because: string; readonly notable: boolean }
+  | Skip
   | { readonly kind: 'refuse'; readonly message: string };
+
+export interface Skip {
+  readonly kind: 'skip';
+  readonly because: string;
+  /** What to do about it, for somebody who expected the sidecar; empty when nothing can be done. */
+  readonly cure: string;
+  /** Somebody may have expected it. */
+  readonly notable: boolean;
+}
 
 export function decideInjection(pod: AgentPod, scope: InjectionScope): InjectionDecision {
   const labelled = pod.metadata?.labels?.[LABEL.inject] === 'true';
-  if (isMirror(pod)) return skip('It is a mirror of a file on the node; the API server cannot change it.', true);
-  if (!scope.enforced) return skip(`Namespace ${scope.namespace} is not enforced: it has no label ${LABEL.enforce}.`, labelled);
+  if (isMirror(pod))
+    return skip('It is a mirror of a file on the node; the API server cannot change it.', 'Make it an ordinary pod.', true);
+  if (!scope.enforced) return notEnforced(scope.namespace, labelled);
   const waiting = scope.waiting[0];
   if (waiting !== undefined) return { kind: 'refuse', message: waitFor(waiting, accountOf(pod)) };
   const { contracts } = scope.grants;
@@ -42,7 +51,7 @@ export function decideInjection(pod: AgentPod, scope: InjectionScope): Injection
   if (unsafe.length === 0) return { kind: 'wanted', because: wantedBecause(labelled, contracts, accountOf(pod)) };
   if (labelled)
     return { kind: 'refuse', message: `The label ${LABEL.inject} asks for a sidecar this pod cannot have. ${unsafe.join(' ')}` };
-  return skip(`It runs without credentials, because its containers are not kept apart: ${unsafe.join(' ')}`, true);
+  return skip(`It runs without credentials, because its containers are not kept apart: ${unsafe.join(' ')}`, 'Change these fields.', true);
 }
 
 /** `default` is what the API server fills in, also when the pod came from an old client. */
@@ -56,22 +65,32 @@ function isMirror({ metadata }: AgentPod): boolean {
   return metadata?.annotations?.[MIRROR] !== undefined;
 }
 
-function skip(because: string, notable: boolean): InjectionDecision {
-  return { kind: 'skip', because, notable };
+function skip(because: string, cure: string, notable: boolean): Skip {
+  return { kind: 'skip', because, cure, notable };
+}
+
+function notEnforced(namespace: string, notable: boolean): Skip {
+  const cure = `Run: kubectl label namespace ${namespace} ${LABEL.enforce}=`;
+  return skip(`Namespace ${namespace} is not enforced: it has no label ${LABEL.enforce}.`, cure, notable);
 }
 
 function waitFor(contract: string, account: string): string {
   return `Contract ${contract} names ServiceAccount ${account} and is being looked at; create the pod again in a few seconds.`;
 }
 
-function notWanted(account: string, { refused, undecided }: CallerGrants): InjectionDecision {
+function notWanted(account: string, { refused, undecided }: CallerGrants): Skip {
   const first = refused[0];
-  if (first !== undefined) return skip(`Contract ${first.contract} is refused to ServiceAccount ${account}: ${first.because}`, true);
+  if (first !== undefined) {
+    const because = `Contract ${first.contract} is refused to ServiceAccount ${account}: ${first.because}`;
+    return skip(because, `Correct what the contract's conditions name: kubectl describe actioncontract ${first.contract}`, true);
+  }
   const open = undecided[0];
   if (open !== undefined) {
-    return skip(`Contract ${open.name} names ServiceAccount ${account}, and the operator has not decided on it; see its conditions.`, true);
+    const because = `Contract ${open.name} names ServiceAccount ${account}, and the operator has not decided on it.`;
+    return skip(because, `See its conditions: kubectl describe actioncontract ${open.name}`, true);
   }
-  return skip(`ServiceAccount ${account} is no caller of an accepted contract, and the pod has no label ${LABEL.inject}: "true".`, false);
+  const because = `ServiceAccount ${account} is no caller of an accepted contract, and the pod has no label ${LABEL.inject}: "true".`;
+  return skip(because, `Name ${account} under spec.callers of a contract, or label the pod, and make it anew.`, false);
 }
 
 function wantedBecause(labelled: boolean, contracts: readonly string[], account: string): string {
