@@ -4,6 +4,7 @@
  */
 import { CLUSTER_LIMITS } from './cluster-limits.ts';
 import { CONTROL_LIMITS } from './control-limits.ts';
+import { STREAM_LIMITS } from './stream-limits.ts';
 
 export const limits = {
   // arguments and calls
@@ -267,6 +268,20 @@ export const limits = {
   kubeRetryAfterMsMax: 60_000,
   /** Connections to the API server: watches hold one each, requests share the rest. */
   kubeConnectionsMax: 32,
+  /** A watch is asked for this long, less up to a fifth; with the grace it bounds how long a dead connection goes unnoticed (failure case OPR-04). */
+  kubeWatchSeconds: 30,
+  /** After its time a watch is dead when nothing came for this long. */
+  kubeWatchGraceMs: 10_000,
+  /** A watch that ends in order before this time is followed by a wait. */
+  kubeWatchMsMin: 1_000,
+  /** Watches from one version that end early without a word before a list is made. */
+  kubeFruitlessWatchesMax: 5,
+  /** A cache of which nothing was heard for so long is called stale: two watches and their grace. */
+  kubeStaleMs: 75_000,
+  /** A list although nothing asks for it, give or take a quarter: heals what a watch never told (failure case OPR-13). */
+  kubeRelistMs: 30 * 60_000,
+  /** Longest wait of an informer between two tries; short, because each one that returns asks for one watch only. */
+  kubeInformerBackoffMsMax: 10_000,
   /** A token file is looked at again after this time (failure case OPR-15). */
   kubeTokenCheckMs: 10_000,
 
@@ -337,4 +352,5 @@ export const limits = {
 
   ...CLUSTER_LIMITS,
   ...CONTROL_LIMITS,
+  ...STREAM_LIMITS,
 } as const;

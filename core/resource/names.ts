@@ -77,6 +77,9 @@ export const VERB = {
 /** Who wrote which fields, for server-side apply. */
 export const FIELD_MANAGER = { operator: 'postern-operator', cli: 'kubectl-postern' } as const;
 
+/** Reasons of the condition DuplicateSidecar when it is True: an admission lifts only what was before it. */
+export const DUPLICATE_SIDECAR = { beforeAdmission: 'SecondInstance', afterAdmission: 'SecondInstanceAfterAdmission' } as const;
+
 /** Condition types by kind. `status` is from the API's own point of view: Suspended=True is bad news. */
 export const CONDITION = {
   ActionContract: [
@@ -90,6 +93,6 @@ export const CONDITION = {
     'WarningExpiring',
   ],
   CredentialBinding: ['Accepted', 'Ready', 'Suspended', 'PlaintextAllowed', 'NamespaceUnsafe', 'RollNeeded', 'CallersRefused'],
-  AgentSession: ['Connected', 'DuplicateSidecar', 'Exposed', 'OnOldRevision'],
+  AgentSession: ['Connected', 'DuplicateSidecar', 'Exposed', 'OnOldRevision', 'BundleTooLarge'],
   ActionApproval: ['Delivered', 'CardMismatch'],
 } as const;
