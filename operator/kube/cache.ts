@@ -31,6 +31,7 @@ export class Cache<T extends Identified> {
   readonly #indexes: Indexes<T>;
   readonly #found = new Map<string, Map<string, Set<Key>>>();
   readonly #handlers = new Set<(change: Change<T>) => void>();
+  #failures = 0;
 
   constructor(indexes: Indexes<T> = {}) {
     this.#indexes = indexes;
@@ -43,6 +44,10 @@ export class Cache<T extends Identified> {
 
   get(key: Key): T | undefined {
     return this.#records.get(key);
+  }
+
+  keys(): IterableIterator<Key> {
+    return this.#records.keys();
   }
 
   values(): IterableIterator<T> {
@@ -89,14 +94,25 @@ export class Cache<T extends Identified> {
     this.#tell({ kind: 'deleted', key, was });
   }
 
+  /** Handlers that threw, over all changes; each is a defect, and none keeps the others from hearing (failure case OPR-11). */
+  get handlerFailures(): number {
+    return this.#failures;
+  }
+
   #tell(change: Change<T>): void {
-    for (const handler of this.#handlers) handler(change);
+    for (const handler of this.#handlers) {
+      try {
+        handler(change);
+      } catch {
+        this.#failures += 1;
+      }
+    }
   }
 
   #index(key: Key, record: T): void {
     for (const [name, valuesOf] of Object.entries(this.#indexes)) {
       const values = this.#found.get(name) as Map<string, Set<Key>>;
-      for (const value of valuesOf(record)) {
+      for (const value of foundUnder(valuesOf, record)) {
         const keys = values.get(value);
         if (keys === undefined) values.set(value, new Set([key]));
         else keys.add(key);
@@ -107,11 +123,20 @@ export class Cache<T extends Identified> {
   #unindex(key: Key, record: T): void {
     for (const [name, valuesOf] of Object.entries(this.#indexes)) {
       const values = this.#found.get(name) as Map<string, Set<Key>>;
-      for (const value of valuesOf(record)) {
+      for (const value of foundUnder(valuesOf, record)) {
         const keys = values.get(value);
         keys?.delete(key);
         if (keys?.size === 0) values.delete(value);
       }
     }
+  }
+}
+
+/** Of a record the index cannot read: none. Half an index would be worse, and one poison object must not stop the others (OPR-11). */
+function foundUnder<T>(valuesOf: (record: T) => readonly string[], record: T): readonly string[] {
+  try {
+    return valuesOf(record);
+  } catch {
+    return [];
   }
 }

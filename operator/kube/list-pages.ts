@@ -11,6 +11,8 @@ export interface PagesOptions {
   readonly pageSize: number;
   /** Requests of single pages may be sent again. An informer says false: it has its own pace. */
   readonly repeatable: boolean;
+  /** The list as it was at exactly this version; 410 when that is compacted away. Default: as it is now. */
+  readonly exact?: string;
 }
 
 export interface Page {
@@ -75,6 +77,7 @@ async function onePage(
     query: {
       ...(limit > 0 && { limit: String(limit) }),
       ...(from !== undefined && { continue: from }),
+      ...(from === undefined && options.exact !== undefined && { resourceVersion: options.exact, resourceVersionMatch: 'Exact' }),
       ...(options.labelSelector !== undefined && { labelSelector: options.labelSelector }),
     },
     repeatable: options.repeatable,
