@@ -114,8 +114,8 @@ const SIDECAR_METRICS = {
     labels: ['action'],
     buckets: SECONDS,
   },
-  remote_wait_seconds: { type: 'counter', unit: 'seconds', help: 'Time waited because the remote asked for it.', labels: ['action'] },
-  remote_response_bytes: { type: 'counter', unit: 'bytes', help: 'Decoded bytes read.', labels: ['action'] },
+  remote_wait_seconds_total: { type: 'counter', unit: 'total', help: 'Time waited because the remote asked for it.', labels: ['action'] },
+  remote_response_bytes_total: { type: 'counter', unit: 'total', help: 'Decoded bytes read.', labels: ['action'] },
   pool_connections: {
     type: 'gauge',
     unit: 'connections',

@@ -92,7 +92,7 @@ export class SidecarMetrics {
     this.#ended(label, 'OK', durationMs);
     this.#recorder.add('results_total', { action: label, completeness: completeness.complete ? 'complete' : 'partial' });
     this.#recorder.add('result_rows', { action: label }, completeness.page.returned);
-    this.#recorder.add('remote_wait_seconds', { action: label }, completeness.budget.waited_ms / 1000);
+    this.#recorder.add('remote_wait_seconds_total', { action: label }, completeness.budget.waited_ms / 1000);
     if (completeness.continuation.cursor !== undefined) this.#recorder.add('cursors_issued_total', { action: label });
     for (const reason of completeness.incomplete_reasons) this.#incomplete(label, reason);
     for (const warning of warnings) this.#warned(label, warning);
@@ -107,7 +107,7 @@ export class SidecarMetrics {
     const label = this.#label(action);
     this.#recorder.add('remote_requests_total', { action: label, outcome });
     this.#recorder.add('remote_request_duration_seconds', { action: label }, durationMs / 1000);
-    this.#recorder.add('remote_response_bytes', { action: label }, bytes);
+    this.#recorder.add('remote_response_bytes_total', { action: label }, bytes);
   }
 
   cursorUsed(action: string, outcome: 'resumed' | 'invalid' | 'expired'): void {

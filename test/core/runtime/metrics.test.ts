@@ -79,7 +79,7 @@ test('metrics: an answer is counted with its completeness, reasons, limits, rows
   assert.equal(of('limit_stops_total{action="search_code",limit="pages"}'), 1);
   assert.equal(of('limit_stops_total{action="search_code",limit="total"}'), undefined);
   assert.equal(of('result_rows_sum{action="search_code"}'), 42);
-  assert.equal(of('remote_wait_seconds{action="search_code"}'), 1.5);
+  assert.equal(of('remote_wait_seconds_total{action="search_code"}'), 1.5);
   assert.equal(of('cursors_issued_total{action="search_code"}'), 1);
   assert.equal(of('credential_reflections_total{action="search_code"}'), 1);
   assert.equal(of('call_duration_seconds_sum{action="search_code"}'), 0.12);
