@@ -343,6 +343,8 @@ export const limits = {
   authoritySettleMs: 5 * 60_000,
   /** Least time that the previous CA is served: sidecars that pin it cannot come back afterwards. */
   authorityPreviousMs: 24 * 3_600_000,
+  /** The webhook configurations are looked at again after this time: a blanked CA stands for less than 5 s (failure case INJ-06). */
+  caBundleCheckMs: 3_000,
   /** Values that another writer puts in the place of our CA within authorityContestMs before we stop answering each. */
   authorityContestsMax: 3,
   authorityContestMs: 10 * 60_000,
