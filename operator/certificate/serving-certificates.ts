@@ -89,11 +89,10 @@ export class ServingCertificates {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Seconds each certificate has left, by name: `leaf`, `ca`, `next`, `previous`; for the metric certificate_expiry_seconds. */
-  expirySeconds(): Readonly<Record<string, number>> {
-    const left = (notAfterMs: number) => Math.max(0, (notAfterMs - this.#options.clock.wallMs()) / 1_000);
+  /** When each ends, Unix time in milliseconds, by name: `leaf` (the first to end), `authority`, and those of a rotation. */
+  expiriesMs(): Readonly<Record<string, number>> {
     const leaf = Math.min(...this.#served.map(({ notAfterMs }) => notAfterMs));
-    return Object.fromEntries([['leaf', left(leaf)], ...this.#authorities.all.map(({ slot, notAfterMs }) => [slot, left(notAfterMs)])]);
+    return Object.fromEntries([['leaf', leaf], ...this.#authorities.all.map(({ slot, notAfterMs }) => [METRIC_NAMES[slot], notAfterMs])]);
   }
 
   /** Looks at the folder every limits.authorityCheckMs and renews leaves, until the signal. */
@@ -142,6 +141,8 @@ export class ServingCertificates {
     return served;
   }
 }
+
+const METRIC_NAMES = { ca: 'authority', next: 'next_authority', previous: 'previous_authority' } as const;
 
 /** A leaf for each CA: the one it has while that is fresh, else a new one. */
 function serveAll({ all }: Authorities, had: readonly Served[], options: ServingOptions): Promise<readonly Served[]> {

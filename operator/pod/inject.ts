@@ -13,7 +13,7 @@ import { visibleText } from '#core/encoding/visible-text.ts';
 import { ANNOTATION } from '#core/resource/names.ts';
 import type { SizeClass } from '#operator/settings.ts';
 import { type AgentPod, findingText, type PodContainer, type PodVolume } from './agent-pod.ts';
-import { decideInjection, type InjectionScope, type Skip } from './injection-decision.ts';
+import { decideInjection, type InjectionScope, type Refusal, type Skip } from './injection-decision.ts';
 import { checkReservedNames } from './reserved-names.ts';
 import { type SidecarRelease, sidecarContainer } from './sidecar-container.ts';
 import { SIDECAR_VOLUMES, sidecarVolumes } from './sidecar-volumes.ts';
@@ -25,11 +25,7 @@ export interface InjectionFacts extends InjectionScope {
   readonly sizes: readonly [SizeClass, ...SizeClass[]];
 }
 
-export type Injection =
-  | { readonly kind: 'inject'; readonly pod: AgentPod; readonly because: string }
-  | Skip
-  /** Sentences with the paths of the fields. */
-  | { readonly kind: 'refuse'; readonly message: string };
+export type Injection = { readonly kind: 'inject'; readonly pod: AgentPod; readonly because: string } | Skip | Refusal;
 
 export function injectPod(pod: AgentPod, facts: InjectionFacts): Injection {
   const decision = decideInjection(pod, facts);

@@ -24,10 +24,15 @@ export interface InjectionScope {
   readonly waiting: readonly string[];
 }
 
-export type InjectionDecision =
-  | { readonly kind: 'wanted'; readonly because: string }
-  | Skip
-  | { readonly kind: 'refuse'; readonly message: string };
+export type InjectionDecision = { readonly kind: 'wanted'; readonly because: string } | Skip | Refusal;
+
+export interface Refusal {
+  readonly kind: 'refuse';
+  /** Sentences with the paths of the fields. */
+  readonly message: string;
+  /** The same pod may be allowed in a moment. */
+  readonly soon?: true;
+}
 
 export interface Skip {
   readonly kind: 'skip';
@@ -44,7 +49,7 @@ export function decideInjection(pod: AgentPod, scope: InjectionScope): Injection
     return skip('It is a mirror of a file on the node; the API server cannot change it.', 'Make it an ordinary pod.', true);
   if (!scope.enforced) return notEnforced(scope.namespace, labelled);
   const waiting = scope.waiting[0];
-  if (waiting !== undefined) return { kind: 'refuse', message: waitFor(waiting, accountOf(pod)) };
+  if (waiting !== undefined) return { kind: 'refuse', message: waitFor(waiting, accountOf(pod)), soon: true };
   const { contracts } = scope.grants;
   if (!labelled && contracts.length === 0) return notWanted(accountOf(pod), scope.grants);
   const unsafe = unsafeFindings(pod).map(findingText);
