@@ -282,6 +282,38 @@ export const limits = {
   kubeRelistMs: 30 * 60_000,
   /** Longest wait of an informer between two tries; short, because each one that returns asks for one watch only. */
   kubeInformerBackoffMsMax: 10_000,
+  /** Objects one controller looks at at once. */
+  reconcileConcurrency: 4,
+  /** Keys one queue holds; more are dropped and added again once half of them are done. */
+  queueKeysMax: 100_000,
+  /** First and longest wait of an object that fails. */
+  queueBackoffMsMin: 200,
+  queueBackoffMsMax: 60_000,
+  /** Failures in a row after which an object is set apart (failure case OPR-11). */
+  queuePoisonFailures: 6,
+  /** Longest wait of an object set apart, and the shortest after it changed. */
+  queuePoisonMsMax: 10 * 60_000,
+  queuePoisonMsMin: 5_000,
+  /** Others take over a Lease so long after the last renewal they saw. */
+  leaderLeaseMs: 15_000,
+  /** A leader gives up so long after it sent the last renewal that succeeded; the difference is for requests under way (failure case OPR-16). */
+  leaderRenewMsMax: 10_000,
+  /** Between two renewals, or two looks at somebody else's Lease. */
+  leaderRetryMs: 2_000,
+  /** Characters of a condition's message; Kubernetes allows 32768, nobody reads them. */
+  conditionMessageCharsMax: 1_024,
+  /** Characters of an Event's note: the most Kubernetes takes. */
+  eventNoteCharsMax: 1_024,
+  /** Events of one object at once, and the time after which it may have one more. */
+  eventBurst: 10,
+  eventRefillMs: 5 * 60_000,
+  /** An Event that comes again within this time is counted in the first one instead, at most once each eventSeriesMs. */
+  eventRepeatMs: 10 * 60_000,
+  eventSeriesMs: 60_000,
+  /** Objects whose Events are remembered for that; beyond it the oldest is forgotten. */
+  eventObjectsMax: 4_096,
+  /** Events being written at once; more are dropped and counted. */
+  eventsInFlightMax: 16,
   /** A token file is looked at again after this time (failure case OPR-15). */
   kubeTokenCheckMs: 10_000,
 
