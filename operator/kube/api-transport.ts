@@ -24,6 +24,8 @@ export interface ApiRequest {
   readonly contentType?: string;
   /** Twice has the effect of once. */
   readonly repeatable?: boolean;
+  /** Called right before each sending; what it throws ends the request, and nothing is sent. */
+  readonly before?: () => void;
   readonly signal?: AbortSignal | undefined;
   /** Tries altogether; default limits.kubeTriesMax. Whoever has a loop of its own says 1. */
   readonly tries?: number;
@@ -121,6 +123,7 @@ class PooledTransport implements ApiTransport {
     const url = new URL(`${server}${request.path}${query === '' ? '' : `?${query}`}`);
     const content = request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' };
     const headers = { accept: 'application/json', 'user-agent': 'postern', ...content, ...(await this.#access.headers(rejected)) };
+    deadline.allow(request.before);
     const { statusCode, ...reply } = await this.#pool.request({
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
@@ -162,6 +165,7 @@ class Deadline {
   readonly #cancel: () => void;
   readonly #onOuter = () => this.#controller.abort(this.#outer?.reason);
   #passed = false;
+  #withheld: unknown = undefined;
 
   constructor(clock: Clock, ms: number, outer: AbortSignal | undefined) {
     this.#outer = outer;
@@ -177,6 +181,16 @@ class Deadline {
     return this.#controller.signal;
   }
 
+  /** Runs the caller's last check; what it throws is the caller's own, not a failure of the API server. */
+  allow(before: (() => void) | undefined): void {
+    try {
+      before?.();
+    } catch (error) {
+      this.#withheld = error;
+      throw error;
+    }
+  }
+
   end(): void {
     this.#cancel();
     this.#outer?.removeEventListener('abort', this.#onOuter);
@@ -186,7 +200,7 @@ class Deadline {
     if (this.#outer?.aborted) return this.#outer.reason;
     if (this.#passed)
       return new KubeError(`The API server did not answer in time when asked to ${what}`, { status: 0, reason: 'TimedOut', cause: error });
-    if (error instanceof KubeError) return error;
+    if (error instanceof KubeError || error === this.#withheld) return error;
     return new KubeError(`The API server cannot be reached to ${what}`, { status: 0, reason: 'Unreachable', cause: error });
   }
 }

@@ -40,7 +40,18 @@ export interface KubeClient {
   delete(kind: ResourceKind, ref: ObjectRef, options?: { readonly uid?: string }): Promise<boolean>;
 }
 
-export function createKubeClient(transport: ApiTransport): KubeClient {
+export interface ClientOptions {
+  /** Tries of each request, and the time of one; default as ApiRequest says. */
+  readonly tries?: number;
+  readonly tryMs?: number;
+  /** Called before each try of each write; what it throws, the write rejects with, and nothing is sent (failure case OPR-16). */
+  readonly beforeWrite?: () => void;
+  /** Ends writes that are under way. */
+  readonly writeSignal?: AbortSignal;
+}
+
+export function createKubeClient(given: ApiTransport, options: ClientOptions = {}): KubeClient {
+  const transport = paced(given, options);
   return {
     async get<T>(kind: ResourceKind, ref: ObjectRef): Promise<T | null> {
       try {
@@ -98,6 +109,13 @@ export function createKubeClient(transport: ApiTransport): KubeClient {
 
 /** Nothing is kept of what is created in these groups. */
 const REVIEWS: ReadonlySet<string> = new Set([KINDS.tokenReviews.group, KINDS.subjectAccessReviews.group]);
+
+/** The same transport, with the options of a client on each of its requests. */
+function paced(transport: ApiTransport, { tries, tryMs, beforeWrite, writeSignal }: ClientOptions): Pick<ApiTransport, 'call'> {
+  const pace = { ...(tries !== undefined && { tries }), ...(tryMs !== undefined && { tryMs }) };
+  const write = { ...(beforeWrite !== undefined && { before: beforeWrite }), ...(writeSignal !== undefined && { signal: writeSignal }) };
+  return { call: (request) => transport.call({ ...pace, ...(request.method !== 'GET' && write), ...request }) };
+}
 
 function dryRunQuery({ dryRun }: { readonly dryRun?: boolean }): { readonly dryRun?: string } {
   return dryRun === true ? { dryRun: 'All' } : {};

@@ -16,9 +16,10 @@ import { type Clock, systemClock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { ApiTransport } from './api-transport.ts';
 import { backoffMs } from './backoff.ts';
-import { type Cache, type Identified, keyOf } from './cache.ts';
+import type { Cache, Identified } from './cache.ts';
 import { isKubeError, KubeError } from './kube-error.ts';
 import { readList } from './list-into.ts';
+import { RecordKeeper } from './record-keeper.ts';
 import type { KubeObject } from './records.ts';
 import type { ResourceKind } from './resource-kind.ts';
 import { watchOnce } from './watch.ts';
@@ -47,10 +48,22 @@ export interface InformerOptions<T extends Identified, O> {
   readonly observer?: InformerObserver;
 }
 
-export class Informer<T extends Identified, O = KubeObject> {
+/** An informer, whatever its records are. */
+export interface AnyInformer {
+  readonly kind: ResourceKind;
+  readonly synced: Promise<void>;
+  readonly isSynced: boolean;
+  readonly ageMs: number;
+  readonly problem: string | undefined;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export class Informer<T extends Identified, O = KubeObject> implements AnyInformer {
   readonly #options: InformerOptions<T, O>;
   readonly #clock: Clock;
   readonly #random: () => number;
+  readonly #records: RecordKeeper<T, O>;
   readonly #synced = Promise.withResolvers<void>();
   #generation = 0;
   #stop = new AbortController();
@@ -70,6 +83,8 @@ export class Informer<T extends Identified, O = KubeObject> {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
+    const { cache, record, kind, observer } = options;
+    this.#records = new RecordKeeper({ cache, record, onUnreadable: () => observer?.unreadable?.(kind.plural) });
   }
 
   get kind(): ResourceKind {
@@ -227,17 +242,14 @@ export class Informer<T extends Identified, O = KubeObject> {
 
   /** Whether the watch goes on. */
   #take(frame: Frame): boolean {
-    const { cache, kind, observer } = this.#options;
+    const { kind, observer } = this.#options;
     switch (frame.kind) {
       case 'present':
-        this.#put(frame.object);
+        this.#records.happened(frame.object);
         return this.#advance(frame.object.metadata.resourceVersion);
-      case 'deleted': {
-        // A replayed deletion must not take away what was created under the same name since.
-        const key = keyOf({ namespace: '', ...frame.object.metadata });
-        if (cache.get(key)?.uid === frame.object.metadata.uid) cache.remove(key);
+      case 'deleted':
+        this.#records.deleted(frame.object);
         return this.#advance(frame.object.metadata.resourceVersion);
-      }
       case 'bookmark':
         // Behind us: the API server's store was set back, and a watch from our version would be silent for days.
         if (isOlder(frame.version, this.#version)) {
@@ -252,27 +264,6 @@ export class Informer<T extends Identified, O = KubeObject> {
         observer?.unreadable?.(kind.plural);
         this.#relist = 'unreadable';
         return false;
-    }
-  }
-
-  #put(object: KubeObject): void {
-    const { cache } = this.#options;
-    const key = keyOf({ namespace: '', ...object.metadata });
-    const was = cache.get(key);
-    // A replay of an older state (failure case OPR-23).
-    if (was?.uid === object.metadata.uid && isOlder(object.metadata.resourceVersion, was.resourceVersion)) return;
-    const now = this.#recordOf(object);
-    if (now === null) cache.remove(key);
-    else cache.put(now);
-  }
-
-  #recordOf(object: KubeObject): T | null {
-    const { record, observer, kind } = this.#options;
-    try {
-      return record(object as O);
-    } catch {
-      observer?.unreadable?.(kind.plural);
-      return null;
     }
   }
 

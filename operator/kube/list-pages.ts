@@ -28,7 +28,7 @@ export interface Page {
  * Pages until the last. A list that expires on the way starts again once, without pages the second time: etcd was compacted faster
  * than we read, and would be again. A page over limits.kubeAnswerBytesMax is asked for again in halves.
  */
-export async function* listPages(transport: ApiTransport, kind: ResourceKind, options: PagesOptions): AsyncGenerator<Page> {
+export async function* listPages(transport: Pick<ApiTransport, 'call'>, kind: ResourceKind, options: PagesOptions): AsyncGenerator<Page> {
   let limit = options.pageSize;
   let from: string | undefined;
   let expired = false;
@@ -64,7 +64,7 @@ interface ListAnswer {
 }
 
 async function onePage(
-  transport: ApiTransport,
+  transport: Pick<ApiTransport, 'call'>,
   kind: ResourceKind,
   options: PagesOptions,
   { limit, from }: { readonly limit: number; readonly from: string | undefined },
