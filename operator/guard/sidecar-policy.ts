@@ -8,7 +8,7 @@ import { ANNOTATION, RESERVED_PREFIX, SIDECAR } from '#core/resource/names.ts';
 import { SIDECAR_VOLUMES } from '#operator/pod/sidecar-volumes.ts';
 import { celLiteral } from './cel-text.ts';
 import { type Guard, type GuardSettings, guard, guardedNamespaces, type NamedExpression } from './policy.ts';
-import { type AllowedRelease, CREDENTIALS_MODE, TOKEN_MOUNT } from './sidecar-release.ts';
+import { type AllowedRelease, CREDENTIALS_MODE } from './sidecar-release.ts';
 
 export const SIDECAR_POLICY = 'postern-sidecar';
 
@@ -60,20 +60,14 @@ export function sidecarPolicy(settings: GuardSettings, releases: readonly Allowe
 function variables(releases: readonly AllowedRelease[]): readonly NamedExpression[] {
   const literals = releases.map(({ container, sizes }) => celLiteral({ container, resources: Object.values(sizes) }));
   const volumes = celLiteral(releases.flatMap((release) => release.volumes));
-  const token = `{'name': m.name, 'mountPath': ${celLiteral(TOKEN_MOUNT.mountPath)}, 'readOnly': true}`;
   const sidecar = 'variables.sidecars[0]';
   const same =
     `f == 'resources' ? ${sidecar}.resources in r.resources : ` +
-    `f == 'volumeMounts' ? variables.mounts == r.container.volumeMounts : ` +
     `f == 'securityContext' ? (variables.security.all(s, s == 'runAsUser' ? variables.security[s] != 0 : ` +
     `(s in r.container.securityContext && variables.security[s] == r.container.securityContext[s])) && r.container.securityContext.all(s, s in variables.security)) : ` +
     `(f in r.container && ${sidecar}[f] == r.container[f])`;
   return [
     { name: 'sidecars', expression: `object.spec.?initContainers.orValue([]).filter(c, c.name == ${celLiteral(SIDECAR.container)})` },
-    {
-      name: 'mounts',
-      expression: `${sidecar}.?volumeMounts.orValue([]).filter(m, !(m.name.startsWith(${celLiteral(TOKEN_MOUNT.prefix)}) && m == ${token}))`,
-    },
     { name: 'security', expression: `${sidecar}.?securityContext.orValue({})` },
     { name: 'releases', expression: `[${literals.join(', ')}]` },
     {
@@ -89,13 +83,13 @@ function variables(releases: readonly AllowedRelease[]): readonly NamedExpressio
 
 /** Whether the volume `v` is what a release makes it. */
 function volumeCel(literals: string): string {
-  const projected = `{'sources': v.projected.sources, 'defaultMode': ${CREDENTIALS_MODE}}`;
-  const secret = `{'name': s.secret.name, 'optional': true, 'items': s.secret.items}`;
+  const projected = `{'sources': v.projected.sources, 'defaultMode': dyn(${CREDENTIALS_MODE})}`;
+  const secret = `{'name': s.secret.name, 'optional': dyn(true), 'items': s.secret.items}`;
   const source =
     `has(s.secret) && s == {'secret': s.secret} && has(s.secret.items) && s.secret == ${secret} && s.secret.name.startsWith(${celLiteral(RESERVED_PREFIX)}) && ` +
-    `s.secret.items.all(i, i == {'key': i.key, 'path': s.secret.name + '/' + i.key})`;
+    `s.secret.items.all(i, i == {'key': i.key, 'path': dyn(s.secret.name + '/' + i.key)})`;
   const credentials =
-    `has(v.projected) && has(v.projected.sources) && v == {'name': v.name, 'projected': ${projected}} && ` +
+    `has(v.projected) && has(v.projected.sources) && v == {'name': v.name, 'projected': dyn(${projected})} && ` +
     `(v.projected.sources == null || v.projected.sources.all(s, ${source}))`;
   return `v.name == ${celLiteral(SIDECAR.credentialsVolume)} ? (${credentials}) : v in ${literals}`;
 }

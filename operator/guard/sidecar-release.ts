@@ -3,9 +3,8 @@
  * that image, arguments, environment, mounts, probes and security context cannot differ in anything (failure cases INJ-09, INJ-15,
  * INJ-21): a field nobody has heard of yet is a difference too.
  *
- * Two things may differ, because admission of the platform puts them in after us and neither opens anything:
- * - `securityContext.runAsUser`, any but root: platforms with UID ranges set it on each container (failure case INJ-11).
- * - one more mount, of the pod's own API token at the place where ServiceAccount admission puts it; the sidecar does not read it.
+ * One thing may differ: `securityContext.runAsUser`, any but root. Platforms with UID ranges set it on each container (failure case
+ * INJ-11). The pod's API token stays out, because a mount of the sidecar's own stands where ServiceAccount admission would put it.
  *
  * Pod-level settings are free here: what they can do to the sidecar, its own security context overrides or the shape rules refuse.
  */
@@ -53,15 +52,12 @@ function canonical(quantity: string, unit: string, step: number, larger: readonl
   return amount === 0 ? '0' : `${amount}${suffix}`;
 }
 
-export const TOKEN_MOUNT = { prefix: 'kube-api-access-', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' } as const;
-
 /** Names of the fields in which the container is not the sidecar of this release; empty when it is. */
 export function containerDifferences(container: Fields, release: AllowedRelease): readonly string[] {
   const fields = new Set([...Object.keys(release.container), 'resources', ...Object.keys(container)]);
   return [...fields].filter((field) => {
     const value = container[field];
     if (field === 'resources') return !Object.values(release.sizes).some((size) => equal(size, value));
-    if (field === 'volumeMounts') return !equal(withoutToken(value), release.container[field]);
     if (field === 'securityContext') return !sameSecurity(value, release.container[field] as Fields);
     return !equal(value, release.container[field]);
   });
@@ -71,14 +67,6 @@ export function containerDifferences(container: Fields, release: AllowedRelease)
 export function closestDifferences(container: Fields, releases: readonly AllowedRelease[]): readonly string[] {
   const all = releases.map((release) => containerDifferences(container, release));
   return all.reduce((least, next) => (next.length < least.length ? next : least), all[0] ?? Object.keys(container));
-}
-
-function withoutToken(mounts: unknown): unknown {
-  if (!Array.isArray(mounts)) return mounts;
-  return mounts.filter(
-    (mount: { name: string }) =>
-      !(mount.name.startsWith(TOKEN_MOUNT.prefix) && equal(mount, { name: mount.name, mountPath: TOKEN_MOUNT.mountPath, readOnly: true })),
-  );
 }
 
 function sameSecurity(value: unknown, allowed: Fields): boolean {
