@@ -48,18 +48,7 @@ export interface InformerOptions<T extends Identified, O> {
   readonly observer?: InformerObserver;
 }
 
-/** An informer, whatever its records are. */
-export interface AnyInformer {
-  readonly kind: ResourceKind;
-  readonly synced: Promise<void>;
-  readonly isSynced: boolean;
-  readonly ageMs: number;
-  readonly problem: string | undefined;
-  start(): void;
-  stop(): Promise<void>;
-}
-
-export class Informer<T extends Identified, O = KubeObject> implements AnyInformer {
+export class Informer<T extends Identified, O = KubeObject> {
   readonly #options: InformerOptions<T, O>;
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -166,16 +155,7 @@ export class Informer<T extends Identified, O = KubeObject> implements AnyInform
     let differences = 0;
     const uncount = cache.onChange(() => (differences += 1));
     try {
-      const record = (object: KubeObject) => this.#recordOf(object);
-      this.#version = await readList({
-        transport,
-        kind,
-        cache,
-        record,
-        exact,
-        signal,
-        onUnreadable: () => observer?.unreadable?.(kind.plural),
-      });
+      this.#version = await readList({ transport, kind, records: this.#records, exact, signal });
     } catch (error) {
       if (exact !== undefined) this.#forgoPeriodic(isKubeError(error, 410));
       throw error;

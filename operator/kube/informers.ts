@@ -3,7 +3,7 @@ import type { Clock } from '#core/bounds/clock.ts';
 import type { ApiTransport } from './api-transport.ts';
 import type { Cache, Identified } from './cache.ts';
 import type { Cluster } from './cluster.ts';
-import { type AnyInformer, Informer, type InformerObserver } from './informer.ts';
+import { Informer, type InformerObserver } from './informer.ts';
 import { accountRecord, bindingRecord, contractRecord, namespaceRecord, podRecord, sessionRecord } from './records.ts';
 import { KINDS, type ResourceKind } from './resource-kind.ts';
 
@@ -14,6 +14,9 @@ export interface InformersOptions {
   readonly clock?: Clock;
   readonly random?: () => number;
 }
+
+/** An informer, whatever its records are. */
+type AnyInformer = Pick<Informer<Identified>, 'kind' | 'synced' | 'isSynced' | 'ageMs' | 'problem' | 'start' | 'stop'>;
 
 export interface InformerState {
   /** Plural, as in paths. */
