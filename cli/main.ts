@@ -33,6 +33,7 @@ async function addCommands(program: Command, wanted: string | undefined): Promis
     sidecar: async () => (await import('./sidecar.ts')).sidecarCommand(),
     actions: async () => (await import('./actions.ts')).actionsCommand(),
     call: async () => (await import('./call.ts')).callCommand(),
+    authority: async () => (await import('./authority.ts')).authorityCommand(),
     contract: async () => (await import('./contract.ts')).contractCommand(),
     cluster: async () => (await import('./cluster.ts')).clusterCommand(),
   };
