@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Agent, request as httpRequest } from 'undici';
 import { programPath } from './build.ts';
 import { createAuthority, createSigningKey } from './certificates.ts';
-import { freePorts, loopback, startIn, type Workspace } from './process.ts';
+import { freePorts, type Launched, loopback, startIn, type Workspace } from './process.ts';
 
 export interface KubeAnswer<Body> {
   readonly status: number;
@@ -49,7 +49,8 @@ export function startKubeApiserver(options: KubeApiserverOptions = {}): Promise<
     const [etcdPort, apiPort] = (await freePorts(2)) as [number, number];
     const etcdUrl = `http://${loopback}:${etcdPort}`;
     await startEtcd(place, etcdUrl);
-    const access = await startApiserver(place, { etcdUrl, port: apiPort, ...options });
+    const { launch, ...access } = await prepareApiserver(place, { etcdUrl, port: apiPort, ...options });
+    await launch();
     const agent = new Agent({ connect: { ca: access.caPem } });
     const request = requester(agent, access);
     return {
@@ -66,15 +67,33 @@ export function startKubeApiserver(options: KubeApiserverOptions = {}): Promise<
   });
 }
 
-interface Access {
+export interface Access {
   readonly url: string;
   readonly caPem: string;
   readonly adminToken: string;
 }
 
+/** Where and for whom an API server serves, beyond what a test of the API alone needs. */
+export interface Placement {
+  readonly etcdUrl: string;
+  readonly port: number;
+  /** Literal address to listen on; default loopback. */
+  readonly host?: string;
+  /** More names and addresses of its certificate. */
+  readonly hosts?: readonly string[];
+  /** More lines of the token file, `token,user,uid,"group,group"`. */
+  readonly users?: readonly string[];
+}
+
+export interface PreparedApiserver extends Access {
+  readonly files: ApiserverFiles;
+  /** Starts it and resolves once ready; again after a kill, with the same certificates and tokens. */
+  launch(): Promise<Launched>;
+}
+
 type Request = KubeApiserver['request'];
 
-async function startEtcd(place: Workspace, url: string): Promise<void> {
+export async function startEtcd(place: Workspace, url: string): Promise<void> {
   await place.launch({
     program: await programPath('etcd'),
     args: [
@@ -94,71 +113,80 @@ async function startEtcd(place: Workspace, url: string): Promise<void> {
   });
 }
 
-async function startApiserver(
+export async function prepareApiserver(
   place: Workspace,
-  { etcdUrl, port, featureGates, flags = [] }: KubeApiserverOptions & { etcdUrl: string; port: number },
-): Promise<Access> {
-  const url = `https://${loopback}:${port}`;
+  { etcdUrl, port, host = loopback, hosts = [], users = [], featureGates, flags = [] }: KubeApiserverOptions & Placement,
+): Promise<PreparedApiserver> {
+  const url = `https://${host}:${port}`;
   const adminToken = randomBytes(24).toString('base64url');
-  const { caPem, files } = await writeFiles(place.folder, adminToken);
+  const tokens = [`${adminToken},admin,admin,system:masters`, ...users, ''].join('\n');
+  const { caPem, files } = await writeFiles(place.folder, tokens, [host, loopback, 'localhost', 'kubernetes.default.svc', ...hosts]);
   const gates = {
     // With it, pages come from snapshots in memory and a compaction takes up to 15 s to reach them;
     // without it, each page is read from etcd and the same 410 comes at once.
     ListFromCacheSnapshot: false,
     ...featureGates,
   };
+  const args = [
+    `--etcd-servers=${etcdUrl}`,
+    '--etcd-compaction-interval=0',
+    `--bind-address=${host}`,
+    `--advertise-address=${host}`,
+    `--secure-port=${port}`,
+    `--tls-cert-file=${files.certificate}`,
+    `--tls-private-key-file=${files.key}`,
+    `--client-ca-file=${files.ca}`,
+    `--token-auth-file=${files.tokens}`,
+    `--kubelet-client-certificate=${files.clientCertificate}`,
+    `--kubelet-client-key=${files.clientKey}`,
+    '--kubelet-preferred-address-types=InternalIP',
+    `--service-account-issuer=${url}`,
+    `--service-account-key-file=${files.accountPublic}`,
+    `--service-account-signing-key-file=${files.accountPrivate}`,
+    '--service-cluster-ip-range=10.96.0.0/16',
+    '--authorization-mode=Node,RBAC',
+    '--enable-admission-plugins=NodeRestriction',
+    '--allow-privileged=true',
+    // Loopback is no valid endpoint of the `kubernetes` Service, and nothing there needs that Service.
+    ...(host === loopback ? ['--endpoint-reconciler-type=none'] : []),
+    `--feature-gates=${Object.entries(gates)
+      .map(([name, on]) => `${name}=${on}`)
+      .join(',')}`,
+    ...flags,
+  ];
+  const launch = async () =>
+    place.launch({ program: await programPath('kube-apiserver'), args, ready: () => isReady({ url, caPem, adminToken }) });
+  return { url, caPem, adminToken, files, launch };
+}
+
+async function isReady({ url, caPem, adminToken }: Access): Promise<boolean> {
   const agent = new Agent({ connect: { ca: caPem } });
   try {
-    await place.launch({
-      program: await programPath('kube-apiserver'),
-      args: [
-        `--etcd-servers=${etcdUrl}`,
-        '--etcd-compaction-interval=0',
-        `--bind-address=${loopback}`,
-        `--advertise-address=${loopback}`,
-        // Loopback is no valid endpoint of the `kubernetes` Service, and nothing here needs that Service.
-        '--endpoint-reconciler-type=none',
-        `--secure-port=${port}`,
-        `--tls-cert-file=${files.certificate}`,
-        `--tls-private-key-file=${files.key}`,
-        `--client-ca-file=${files.ca}`,
-        `--token-auth-file=${files.tokens}`,
-        `--service-account-issuer=${url}`,
-        `--service-account-key-file=${files.accountPublic}`,
-        `--service-account-signing-key-file=${files.accountPrivate}`,
-        '--service-cluster-ip-range=10.96.0.0/16',
-        '--authorization-mode=Node,RBAC',
-        '--enable-admission-plugins=NodeRestriction',
-        '--allow-privileged=true',
-        `--feature-gates=${Object.entries(gates)
-          .map(([name, on]) => `${name}=${on}`)
-          .join(',')}`,
-        ...flags,
-      ],
-      ready: async () => {
-        const headers = { authorization: `Bearer ${adminToken}` };
-        const { statusCode, body } = await httpRequest(`${url}/readyz`, { dispatcher: agent, headers });
-        await body.dump();
-        return statusCode === 200;
-      },
-    });
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const { statusCode, body } = await httpRequest(`${url}/readyz`, { dispatcher: agent, headers });
+    await body.dump();
+    return statusCode === 200;
   } finally {
     await agent.destroy();
   }
-  return { url, caPem, adminToken };
 }
 
-async function writeFiles(folder: string, adminToken: string) {
+type ApiserverFiles = Readonly<
+  Record<'ca' | 'certificate' | 'key' | 'clientCertificate' | 'clientKey' | 'tokens' | 'accountPublic' | 'accountPrivate', string>
+>;
+
+async function writeFiles(folder: string, tokens: string, hosts: readonly string[]) {
   const authority = await createAuthority('Postern test cluster CA');
-  const serving = await authority.issue({
-    commonName: 'kube-apiserver',
-    hosts: [loopback, 'localhost', 'kubernetes.default.svc'],
-  });
+  const serving = await authority.issue({ commonName: 'kube-apiserver', hosts });
+  // What the API server shows to kubelets.
+  const client = await authority.issue({ commonName: 'kube-apiserver', organization: 'system:masters' });
   const account = createSigningKey();
-  const files = {
+  const files: ApiserverFiles = {
     ca: join(folder, 'ca.pem'),
     certificate: join(folder, 'serving.pem'),
     key: join(folder, 'serving-key.pem'),
+    clientCertificate: join(folder, 'client.pem'),
+    clientKey: join(folder, 'client-key.pem'),
     tokens: join(folder, 'tokens.csv'),
     accountPublic: join(folder, 'account.pub'),
     accountPrivate: join(folder, 'account.key'),
@@ -167,7 +195,9 @@ async function writeFiles(folder: string, adminToken: string) {
     ca: authority.caPem,
     certificate: serving.certificatePem,
     key: serving.keyPem,
-    tokens: `${adminToken},admin,admin,system:masters\n`,
+    clientCertificate: client.certificatePem,
+    clientKey: client.keyPem,
+    tokens,
     accountPublic: account.publicPem,
     accountPrivate: account.privatePem,
   };
@@ -177,7 +207,7 @@ async function writeFiles(folder: string, adminToken: string) {
   return { caPem: authority.caPem, files };
 }
 
-function requester(agent: Agent, { url, adminToken }: Access): Request {
+export function requester(agent: Agent, { url, adminToken }: Access): Request {
   return async <Body>(method: string, path: string, body?: unknown) => {
     const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     const response = await httpRequest(`${url}${path}`, {
@@ -204,7 +234,7 @@ function parse(text: string): unknown {
   }
 }
 
-async function createToken(request: Request, namespace: string, name: string): Promise<string> {
+export async function createToken(request: Request, namespace: string, name: string): Promise<string> {
   const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name } };
   const created = await request('POST', accounts, account);
@@ -218,7 +248,7 @@ async function createToken(request: Request, namespace: string, name: string): P
 }
 
 /** Through etcd's own JSON gateway, so that no etcdctl is needed. */
-async function compactEtcd(etcdUrl: string): Promise<void> {
+export async function compactEtcd(etcdUrl: string): Promise<void> {
   // The write makes the current revision newer than any list a token could stem from: compacting to
   // revision N keeps reads *at* N working.
   const marker = { key: encode('postern-test/compacted'), value: encode(new Date().toISOString()) };

@@ -11,7 +11,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -29,10 +29,20 @@ const tailBytes = 6000;
 const firstPort = 12_000;
 const portSlices = 50;
 const portsPerSlice = 400;
+/** Below it folders are control groups: they go by rmdir, their files with them. */
+const cgroupRoot = '/sys/fs/cgroup';
 
 // Each line is "+pid", "-pid" or a path. The folder goes twice: a killed server may still be writing.
 const janitorScript = `
 pids= strays=
+clear() {
+  for path in "$@"; do
+    case $path in
+      ${cgroupRoot}/*) find "$path" -depth -type d -exec rmdir {} + ;;
+      *) rm -rf "$path" ;;
+    esac
+  done 2>/dev/null
+}
 while read -r word; do
   case $word in
     +*) pids="$pids \${word#+}" ;;
@@ -41,7 +51,7 @@ while read -r word; do
   esac
 done
 for p in $pids; do kill -9 "$p" 2>/dev/null; done
-rm -rf "$1" 2>/dev/null; sleep 1; rm -rf "$1" $strays
+rm -rf "$1" 2>/dev/null; sleep 1; clear "$1" $strays
 `;
 
 export interface Launch {
@@ -54,11 +64,19 @@ export interface Launch {
   readonly ready: () => Promise<boolean>;
 }
 
+export interface Launched {
+  readonly pid: number;
+  /** Ends it with SIGKILL, as a crash would, and resolves once it is gone. */
+  kill(): Promise<void>;
+}
+
 /** The folder and the processes of one started server (which may be two programs). */
 export interface Workspace extends AsyncDisposable {
   readonly folder: string;
   /** Resolves once ready. Rejects with the end of the log when the program ends or stays unready. */
-  launch(launch: Launch): Promise<void>;
+  launch(launch: Launch): Promise<Launched>;
+  /** Something outside the folder that goes with it; absolute, without spaces. */
+  clearLater(path: string): void;
   /** The last lines of every program's log. */
   logTail(): string;
 }
@@ -79,22 +97,37 @@ export async function openWorkspace(label: string): Promise<Workspace> {
       const log = join(folder, `${basename(program)}.log`);
       const child = await spawnLogged({ program, args, env: { ...process.env, TMPDIR: folder, ...env }, log, cwd: folder });
       children.push(child);
-      logs.push(log);
+      if (!logs.includes(log)) logs.push(log);
       cleared.push(...strays);
       janitor.stdin?.write([`+${child.pid}`, ...strays, ''].join('\n'));
       child.once('exit', () => janitor.stdin?.write(`-${child.pid}\n`));
       await untilReady(child, ready, () => `${basename(program)}\n${logTail()}`);
+      return { pid: child.pid ?? 0, kill: () => kill(child) };
+    },
+    clearLater(path) {
+      cleared.push(path);
+      janitor.stdin?.write(`${path}\n`);
     },
     async [Symbol.asyncDispose]() {
       for (const child of children.toReversed()) await kill(child);
       janitor.ref();
       const ended = once(janitor, 'exit');
-      for (const path of cleared) await rm(path, { recursive: true, force: true, maxRetries: 5 });
+      for (const path of cleared) await clear(path);
       janitor.stdin?.end();
       janitor.kill('SIGKILL');
       await ended;
     },
   };
+}
+
+async function clear(path: string): Promise<void> {
+  if (!path.startsWith(`${cgroupRoot}/`)) return rm(path, { recursive: true, force: true, maxRetries: 5 });
+  const folders = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
+  const deepestFirst = folders
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort((a, b) => b.length - a.length);
+  for (const folder of [...deepestFirst, path]) await rmdir(folder).catch(() => undefined);
 }
 
 /** Runs `start`; when it throws, ends what it had started and says so in one error. */
