@@ -8,8 +8,6 @@ export const CLUSTER_LIMITS = {
   admissionWarningsMax: 12,
 
   // conditions
-  /** Message of one condition; the API server takes 32,768. */
-  conditionMessageCharsMax: 2_048,
   /** Names listed in one message. */
   conditionNamesMax: 10,
   /** Default values shown in a contract's status; a contract is not made unreadable by its own status. */

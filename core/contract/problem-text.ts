@@ -12,19 +12,19 @@ export function problemText({ object, path, code, message, cure, nearest }: Prob
   return visibleText(`${whose}${path === '' ? 'object' : path}: ${code}: ${message}${near} ${cure}`, { chars: 1_000 });
 }
 
-/** All problems, a line each, at most `charsMax` characters; the last line says how many more there are. */
-export function problemList(problems: readonly Problem[], of: string, charsMax: number): string {
+/** All problems, a line each or in one line, at most `charsMax` characters; the end says how many more there are. */
+export function problemList(problems: readonly Problem[], of: string, charsMax: number, separator: '\n' | ' ' = '\n'): string {
   const lines: string[] = [];
   let chars = 0;
   for (const [index, problem] of problems.entries()) {
     const line = problemText(problem, of);
     const left = problems.length - index;
     const more = `and ${left} more; "postern contract lint" shows all`;
-    if (chars + line.length + more.length + 2 > charsMax && left > 0) return [...lines, more].join('\n');
+    if (chars + line.length + more.length + 2 > charsMax && left > 0) return [...lines, more].join(separator);
     lines.push(line);
     chars += line.length + 1;
   }
-  return lines.join('\n');
+  return lines.join(separator);
 }
 
 /** Errors and warnings apart, each by path, so that two runs say the same. */

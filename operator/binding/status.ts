@@ -61,7 +61,7 @@ function conditionsOf(facts: BindingFacts): readonly BindingCondition[] {
 
 function acceptedCondition({ name, binding, problems }: BindingFacts): BindingCondition {
   if (binding !== undefined) return { type: 'Accepted', status: 'True', reason: 'Compiled', message: '' };
-  const message = problemList(sortedProblems(problems).errors, name, limits.conditionMessageCharsMax);
+  const message = problemList(sortedProblems(problems).errors, name, limits.conditionMessageCharsMax, ' ');
   return { type: 'Accepted', status: 'False', reason: 'HasProblems', message };
 }
 
@@ -116,5 +116,5 @@ function yes(type: string, reason: string, message: string): BindingCondition {
 }
 
 function shown(message: string): string {
-  return visibleText(message, { chars: limits.conditionMessageCharsMax, lines: 30 });
+  return visibleText(message, { chars: limits.conditionMessageCharsMax });
 }

@@ -1,5 +1,6 @@
 /** What the sessions of a contract's callers say about it: who runs the present revision, which warnings their answers carry. */
 import { limits } from '#core/bounds/limits.ts';
+import type { ActionContract } from '#core/resource/gen/action-contract.ts';
 import type { SessionRecord } from '#operator/kube/records.ts';
 
 export interface SessionFacts {
@@ -11,14 +12,7 @@ export interface SessionFacts {
 }
 
 /** As in status.warnings. */
-export interface ShownWarning {
-  readonly code: string;
-  readonly owner: string;
-  readonly sessions: number;
-  readonly firstSeen?: string;
-  readonly lastSeen?: string;
-  readonly expires?: string;
-}
+export type ShownWarning = NonNullable<NonNullable<ActionContract['status']>['warnings']>[number];
 
 /** Without `revision` every session is behind: the contract does not compile, and what they run is an older one. */
 export function sessionFacts(

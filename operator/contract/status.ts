@@ -80,7 +80,7 @@ function conditionsOf(facts: ContractFacts, contract: CompiledContract | undefin
 
 function acceptedCondition({ name, compiled }: ContractFacts): ContractCondition {
   const no = (reason: string, message: string): ContractCondition => ({ type: 'Accepted', status: 'False', reason, message });
-  const list = (problems: readonly Problem[]) => problemList(sortedProblems(problems).errors, name, limits.conditionMessageCharsMax);
+  const list = (problems: readonly Problem[]) => problemList(sortedProblems(problems).errors, name, limits.conditionMessageCharsMax, ' ');
   switch (compiled.kind) {
     case 'compiled':
       return { type: 'Accepted', status: 'True', reason: 'Compiled', message: warningsOf(name, compiled.problems) };
@@ -98,7 +98,7 @@ function acceptedCondition({ name, compiled }: ContractFacts): ContractCondition
 
 function warningsOf(name: string, problems: readonly Problem[]): string {
   const { warnings } = sortedProblems(problems);
-  return warnings.length === 0 ? '' : problemList(warnings, name, limits.conditionMessageCharsMax);
+  return warnings.length === 0 ? '' : problemList(warnings, name, limits.conditionMessageCharsMax, ' ');
 }
 
 function readyCondition(facts: ContractFacts, contract: CompiledContract | undefined): ContractCondition {
@@ -126,7 +126,7 @@ function allFieldsPass(contract: CompiledContract | undefined): ContractConditio
 function presetWeakened({ name, compiled }: ContractFacts): ContractCondition | undefined {
   const problems = compiled.kind === 'compiled' ? compiled.problems.filter(({ code }) => code === 'preset-weakened') : [];
   if (problems.length === 0) return undefined;
-  return yes('PresetWeakened', 'RuleDropped', problemList(problems, name, limits.conditionMessageCharsMax));
+  return yes('PresetWeakened', 'RuleDropped', problemList(problems, name, limits.conditionMessageCharsMax, ' '));
 }
 
 function sharedAccount({ callers }: ContractFacts): ContractCondition | undefined {
@@ -165,5 +165,5 @@ function yes(type: string, reason: string, message: string): ContractCondition {
 }
 
 function shown(message: string): string {
-  return visibleText(message, { chars: limits.conditionMessageCharsMax, lines: 30 });
+  return visibleText(message, { chars: limits.conditionMessageCharsMax });
 }

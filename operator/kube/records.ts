@@ -108,8 +108,15 @@ export function contractRecord(object: ActionContract & KubeObject): ContractRec
     specJson: JSON.stringify(spec),
     callers: (spec.callers ?? []).map(({ serviceAccount }) => serviceAccount),
     credentials: spec.credentials ?? [],
-    status: object.status,
+    status: withoutDefaults(object.status),
   };
+}
+
+/** They follow from spec and release, and of 10,000 contracts they would be the largest thing in memory. */
+function withoutDefaults(status: ActionContract['status']): ContractRecord['status'] {
+  if (status === undefined) return undefined;
+  const { defaults: _, ...kept } = status;
+  return kept;
 }
 
 export function bindingRecord(object: CredentialBinding & KubeObject): BindingRecord {
