@@ -3,7 +3,7 @@
  * metrics and probes come after it, because their web framework costs more than the rest of the start.
  */
 import { statSync } from 'node:fs';
-import { systemClock } from '#core/bounds/clock.ts';
+import { type Clock, systemClock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import type { ResourceObject } from '#core/contract/resource-object.ts';
@@ -20,10 +20,14 @@ import { ActionCalls } from '#sidecar/call/action-calls.ts';
 import { EvidenceSealer } from '#sidecar/call/evidence.ts';
 import { RequestLog } from '#sidecar/call/request-log.ts';
 import { compileBundle } from '#sidecar/compile-bundle.ts';
+import { type Configuration, fixedConfiguration } from '#sidecar/configuration.ts';
+import type { ControlSettings } from '#sidecar/control/control-settings.ts';
+import { KeptBundle } from '#sidecar/control/kept-bundle.ts';
 import { CredentialStore } from '#sidecar/credential/store.ts';
 import { Cursors } from '#sidecar/cursor/cursor.ts';
 import { ephemeralKeys, keptKeys, type SessionKeys, StateUnusable } from '#sidecar/cursor/keys.ts';
 import { Destinations } from '#sidecar/execute/http/destinations.ts';
+import type { RemotesMeans } from '#sidecar/execute/open-remotes.ts';
 import { Operations } from '#sidecar/journal/operations.ts';
 import { actionService } from '#sidecar/serve/action-service.ts';
 import type { SidecarSettings } from '#sidecar/settings.ts';
@@ -31,18 +35,66 @@ import { StartRefused } from '#sidecar/start-refused.ts';
 import { startWarnings } from '#sidecar/start-warnings.ts';
 
 export interface RunningSidecar {
+  /** Where it listens; of use where a free port was taken. */
+  readonly port: number;
+  readonly adminPort: number;
   /** Says that it is not serving, takes no new calls, lets running ones end within limits.drainMsMax, then resolves. */
   stop(): Promise<void>;
   /** The last line of the log, for a fault nobody caught; the message of `fault` is not written. */
   crashed(fault: unknown): void;
 }
 
-/** Throws StartRefused with every reason: a hostile runtime, contracts with problems, a port or a folder it cannot have. */
+/** Serves files. Throws StartRefused with every reason: a hostile runtime, contracts with problems, a port or a folder it cannot have. */
 export async function startSidecar(objects: readonly ResourceObject[], settings: SidecarSettings): Promise<RunningSidecar> {
   refuseHostileRuntime();
   refuseMissingCredentials(settings.credentials);
+  const parts = partsOf(settings, createLog({ level: settings.logLevel }));
+  const { bundle, bindings, problems } = compileBundle(objects, parts.remotes);
+  if (bundle === undefined) throw new StartRefused('the contracts have problems', LINT, problems);
+  parts.metrics.serve(bundle.actions().map(({ contract }) => contract));
+  const keys = sessionKeys(settings.state);
+  warnOf(bindings, settings, parts.log);
+  if (settings.allowLoopback) parts.log.warn('loopback destinations are allowed, for development only');
+  return serve(parts, settings, keys, fixedConfiguration(bundle));
+}
+
+/**
+ * Serves what an operator sends. Throws StartRefused for a hostile runtime or a port it cannot have; nothing else keeps it from
+ * starting, because a pod waits for it: neither an operator that is away nor a folder that cannot be used.
+ */
+export async function startControlledSidecar(control: ControlSettings, settings: SidecarSettings): Promise<RunningSidecar> {
+  refuseHostileRuntime();
+  return serveControlled(control, settings, createLog({ level: settings.logLevel }));
+}
+
+/** `startControlledSidecar` in a process whose runtime is somebody else's. */
+export async function serveControlled(control: ControlSettings, settings: SidecarSettings, log: Log): Promise<RunningSidecar> {
+  // A standalone start does not pay for it.
+  const { OperatorConfiguration } = await import('#sidecar/operator-configuration.ts');
+  const parts = partsOf(settings, log);
+  const { keys, directory } = keysOrNone(settings.state, log);
+  const configuration = new OperatorConfiguration({
+    ...parts,
+    control,
+    version: settings.version,
+    instance: keys.instance,
+    kept: directory === undefined ? undefined : new KeptBundle(directory, keys.stateKey),
+  });
+  await configuration.restore();
+  return serve(parts, settings, keys, configuration);
+}
+
+interface Parts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: SidecarMetrics;
+  readonly destinations: Destinations;
+  readonly store: CredentialStore;
+  readonly remotes: RemotesMeans;
+}
+
+function partsOf(settings: SidecarSettings, log: Log): Parts {
   const clock = systemClock;
-  const log = createLog({ level: settings.logLevel });
   const metrics = new SidecarMetrics(clock, settings.version);
   const destinations = new Destinations({ allowLoopback: settings.allowLoopback });
   const store = new CredentialStore({
@@ -53,7 +105,7 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
       if (outcome === 'unreadable') log.warn('a credential cannot be read', { object: secret });
     },
   });
-  const { bundle, bindings, problems } = compileBundle(objects, {
+  const remotes: RemotesMeans = {
     store,
     destinations,
     clock,
@@ -63,19 +115,22 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
     },
     onFault: (action, cause, thrown) => log.warn('no usable answer from the remote', { action, reason: cause }, thrown),
     onExchange: (action, status, durationMs, bytes) => metrics.remoteAnswered(action, statusClass(status), durationMs, bytes),
-  });
-  if (bundle === undefined) throw new StartRefused('the contracts have problems', LINT, problems);
-  for (const { contract } of bundle.actions()) metrics.declare(contract);
-  const keys = sessionKeys(settings.state);
+  };
+  return { clock, log, metrics, destinations, store, remotes };
+}
+
+async function serve(parts: Parts, settings: SidecarSettings, keys: SessionKeys, configuration: Configuration): Promise<RunningSidecar> {
+  const { clock, log, metrics, destinations } = parts;
   const operations = new Operations(clock, limits.operationsKeptMax);
-  const calls = new ActionCalls(() => bundle, {
+  const calls = new ActionCalls(() => configuration.bundle(), {
     clock,
+    standing: configuration.standing,
     operations,
     recorder: new RequestLog(log, metrics),
     cursors: new Cursors(createSealer('cursor', keys.ring), keys.session, clock),
     evidence: new EvidenceSealer(createSealer('evidence', keys.ring), keys.session),
   });
-  readAtScrape(metrics, { calls, operations, destinations, store });
+  readAtScrape(metrics, { calls, operations, ...parts });
   const health = new HealthState();
   const server = new GrpcServer({
     onGuardEvent: (event) => metrics.streamRefused(event),
@@ -91,7 +146,8 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
   const probes = await startProbes({
     host: settings.adminHost,
     port: settings.adminPort,
-    notReady: () => (health.serving ? [] : ['stopping']),
+    notReady: () => (health.serving ? configuration.notReady() : ['stopping']),
+    notStarted: () => configuration.notStarted(),
     metrics: () => metrics.exposition(),
   }).catch(async (fault) => {
     // Half a sidecar must not go on serving: nobody could probe it.
@@ -99,18 +155,20 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
     await server.close(0);
     return refuseToListen('probes', '--admin-listen', settings.adminHost, settings.adminPort)(fault);
   });
-  warnOf(bindings, settings, log);
-  if (settings.allowLoopback) log.warn('loopback destinations are allowed, for development only');
+  configuration.begin();
   log.info('serving', {
     address: `${settings.host}:${port}`,
     admin_address: `${settings.adminHost}:${probes.port}`,
-    count: bundle.actions().length,
+    count: configuration.bundle()?.actions().length ?? 0,
   });
   return {
+    port,
+    adminPort: probes.port,
     stop: async () => {
       log.info('stopping', { count: calls.running });
       health.stop();
       await server.close(limits.drainMsMax);
+      await configuration.stop();
       destinations.close();
       await probes.close();
       log.info('stopped');
@@ -158,6 +216,17 @@ function sessionKeys(state: string | undefined): SessionKeys {
       `its keys cannot be kept: ${why}`,
       'Name a folder with --state that it may write to, and that nothing else writes to.',
     );
+  }
+}
+
+/** As `sessionKeys`, but a folder that cannot be used costs only what it would have kept: cursors, evidence and the last bundle. */
+function keysOrNone(state: string | undefined, log: Log): { readonly keys: SessionKeys; readonly directory: string | undefined } {
+  if (state === undefined) return { keys: ephemeralKeys(), directory: undefined };
+  try {
+    return { keys: keptKeys(state), directory: state };
+  } catch (fault) {
+    log.warn('the state folder cannot be used; cursors, evidence and the last bundle end with this process', {}, fault);
+    return { keys: ephemeralKeys(), directory: undefined };
   }
 }
 

@@ -149,6 +149,41 @@ const SIDECAR_METRICS = {
   loaded_contracts: { type: 'gauge', unit: 'contracts', help: 'Contracts by state (ready, not_ready).', labels: ['state'] },
   bundle_loaded_seconds: { type: 'gauge', unit: 'seconds', help: 'Unix time at which the contracts in use were loaded.', labels: [] },
 
+  // control
+  control_connected_state: { type: 'gauge', unit: 'state', help: '1 while a stream to the operator stands.', labels: [] },
+  control_lease_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'Left of the lease; at 0 calls with a binding answer CONTROL_STALE.',
+    labels: [],
+  },
+  control_ends_total: {
+    type: 'counter',
+    unit: 'total',
+    help: 'Control streams that ended or did not come to be, by why.',
+    labels: ['reason'],
+  },
+  session_state: { type: 'gauge', unit: 'state', help: '1 for the state of the session, 0 for the others.', labels: ['state'] },
+  bundle_age_seconds: { type: 'gauge', unit: 'seconds', help: 'Since the bundle in use is served.', labels: [] },
+  bundle_kept_state: {
+    type: 'gauge',
+    unit: 'state',
+    help: '1 while a restart would find the last words of the operator on disk.',
+    labels: [],
+  },
+  refused_contracts: {
+    type: 'gauge',
+    unit: 'contracts',
+    help: 'Contracts of the bundle that this sidecar does not understand.',
+    labels: [],
+  },
+  credential_age_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'Since a mounted key of a Secret has its present value.',
+    labels: ['secret', 'key'],
+  },
+
   // grpc
   grpc_refusals_total: {
     type: 'counter',

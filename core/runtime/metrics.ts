@@ -8,7 +8,7 @@ import type { Clock } from '#core/bounds/clock.ts';
 import type { IncompleteCode, Reason, WarningCode } from '#core/error/reasons.ts';
 import { MetricRecorder } from './metric-recorder.ts';
 import type { GuardEvent } from './stream-guard.ts';
-import { WarningBoard } from './warning-board.ts';
+import { type ActiveWarning, WarningBoard } from './warning-board.ts';
 
 /** The parts of a compiled contract that are counted by. */
 export interface CountedContract {
@@ -43,6 +43,22 @@ export interface CountedEnvelope {
   }[];
 }
 
+const SESSION_STATES = ['Pending', 'Active', 'Suspended', 'Revoked', 'Ended'] as const;
+
+/** What a sidecar knows of its operator. */
+export interface ControlGauges {
+  readonly connected: boolean;
+  /** Left of the lease. */
+  readonly leaseMs: number;
+  readonly state: (typeof SESSION_STATES)[number];
+  /** What is held is on disk. */
+  readonly kept: boolean;
+  /** Contracts of the bundle that are not served. */
+  readonly refused: number;
+  /** Keys that can be used, with the wall-clock time at which each got its value. */
+  readonly credentials: readonly { readonly secret: string; readonly key: string; readonly sinceMs: number }[];
+}
+
 export class SidecarMetrics {
   readonly #recorder: MetricRecorder;
   readonly #warnings: WarningBoard;
@@ -69,6 +85,55 @@ export class SidecarMetrics {
   declare(contract: CountedContract): void {
     this.#contracts.set(contract.action, contract);
     this.#bundleMs = this.#clock.wallMs();
+  }
+
+  /** The contracts that are served from here on, in place of those before; calls of others are counted as `unknown`. */
+  serve(contracts: readonly CountedContract[]): void {
+    this.#contracts.clear();
+    this.#bundleMs = this.#clock.wallMs();
+    for (const contract of contracts) this.declare(contract);
+  }
+
+  /** What is known of the operator, asked for at every scrape. Only sidecars with one have these. */
+  control(read: () => ControlGauges): void {
+    const one = (value: (gauges: ControlGauges) => number | undefined) => () => {
+      const found = value(read());
+      return found === undefined ? [] : ([[{}, found]] as const);
+    };
+    this.#recorder.gauge(
+      'control_connected_state',
+      one(({ connected }) => Number(connected)),
+    );
+    this.#recorder.gauge(
+      'control_lease_seconds',
+      one(({ leaseMs }) => leaseMs / 1000),
+    );
+    this.#recorder.gauge(
+      'bundle_kept_state',
+      one(({ kept }) => Number(kept)),
+    );
+    this.#recorder.gauge(
+      'refused_contracts',
+      one(({ refused }) => refused),
+    );
+    this.#recorder.gauge(
+      'bundle_age_seconds',
+      one(() => (this.#bundleMs === 0 ? undefined : (this.#clock.wallMs() - this.#bundleMs) / 1000)),
+    );
+    this.#recorder.gauge('session_state', () => SESSION_STATES.map((state) => [{ state }, Number(read().state === state)] as const));
+    this.#recorder.gauge('credential_age_seconds', () =>
+      read().credentials.map(({ secret, key, sinceMs }) => [{ secret, key }, (this.#clock.wallMs() - sinceMs) / 1000] as const),
+    );
+  }
+
+  /** `reason`: a closed word of the control stream. */
+  controlEnded(reason: string): void {
+    this.#recorder.add('control_ends_total', { reason });
+  }
+
+  /** Warnings raised in limits.warningActiveMs, in a steady order. */
+  activeWarnings(): readonly ActiveWarning[] {
+    return this.#warnings.active();
   }
 
   /** Calls running now, asked for at every scrape. */

@@ -1,7 +1,8 @@
 /**
- * The one HTTP port for kubelet and Prometheus: /livez, /readyz, /metrics. It carries no content of calls, because the
+ * The one HTTP port for kubelet and Prometheus: /startupz, /livez, /readyz, /metrics. It carries no content of calls, because the
  * agent can reach it too (GRPC-01). Loaded after the gRPC port listens: the web framework costs more than the rest of the start.
  */
+import type { RouteHandlerMethod } from 'fastify';
 import { limits } from '#core/bounds/limits.ts';
 
 export interface ProbesOptions {
@@ -10,6 +11,8 @@ export interface ProbesOptions {
   readonly port: number;
   /** Names of what is not ready yet, as closed words; empty when ready. */
   notReady(): readonly string[];
+  /** What the start still waits for, as closed words; the kubelet starts the next container once there is none. Default: nothing. */
+  notStarted?(): readonly string[];
   metrics(): Promise<{ readonly text: string; readonly contentType: string }>;
 }
 
@@ -18,7 +21,7 @@ export interface Probes {
   close(): Promise<void>;
 }
 
-export async function startProbes({ host, port, notReady, metrics }: ProbesOptions): Promise<Probes> {
+export async function startProbes({ host, port, notReady, notStarted = () => [], metrics }: ProbesOptions): Promise<Probes> {
   const { fastify } = await import('fastify');
   const app = fastify({
     logger: false,
@@ -39,13 +42,17 @@ export async function startProbes({ host, port, notReady, metrics }: ProbesOptio
   });
   app.server.maxConnections = limits.probeConnectionsMax;
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));
-  app.get('/readyz', (_request, reply) => {
-    const missing = notReady();
-    return reply
-      .code(missing.length === 0 ? 200 : 503)
-      .type('text/plain')
-      .send(missing.length === 0 ? 'ok\n' : `${missing.join('\n')}\n`);
-  });
+  const tells =
+    (read: () => readonly string[]): RouteHandlerMethod =>
+    (_request, reply) => {
+      const missing = read();
+      return reply
+        .code(missing.length === 0 ? 200 : 503)
+        .type('text/plain')
+        .send(missing.length === 0 ? 'ok\n' : `${missing.join('\n')}\n`);
+    };
+  app.get('/readyz', tells(notReady));
+  app.get('/startupz', tells(notStarted));
   app.get('/metrics', async (_request, reply) => {
     const { text, contentType } = await metrics();
     return reply.type(contentType).send(text);

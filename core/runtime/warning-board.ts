@@ -28,6 +28,16 @@ interface Active {
   readonly lastMs: number;
 }
 
+/** Times in wall-clock milliseconds. */
+export interface ActiveWarning {
+  readonly action: string;
+  readonly code: string;
+  readonly owner: string;
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly expiresMs?: number;
+}
+
 export class WarningBoard {
   readonly #wallMs: () => number;
   readonly #active = new Map<string, Active>();
@@ -44,11 +54,36 @@ export class WarningBoard {
     this.#active.set(key, { warning, firstMs: lapsed ? now : before.firstMs, lastMs: now });
   }
 
+  /** One for each action, code and owner, sorted by them. */
+  active(): readonly ActiveWarning[] {
+    return [...this.#groups(this.#wallMs())]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .flatMap(([, group]) => {
+        const [first] = group;
+        if (first === undefined) return [];
+        const { action, code, owner } = first.warning;
+        const expires = earliest(group.map(({ warning }) => expiryMs(warning.expires)));
+        return {
+          action,
+          code,
+          owner,
+          firstMs: Math.min(...group.map(({ firstMs }) => firstMs)),
+          lastMs: Math.max(...group.map(({ lastMs }) => lastMs)),
+          ...(expires === undefined ? {} : { expiresMs: expires * 1000 }),
+        };
+      });
+  }
+
+  /** By action, code and owner as JSON; lapsed warnings are forgotten. */
+  #groups(now: number): Map<string, Active[]> {
+    for (const [key, { lastMs }] of this.#active) if (now - lastMs > limits.warningActiveMs) this.#active.delete(key);
+    return Map.groupBy(this.#active.values(), ({ warning: { action, code, owner } }) => JSON.stringify([action, code, owner]));
+  }
+
   /** One reader per gauge; values of lapsed warnings are gone. */
   gauges(): Map<MetricName, Gauge> {
     const now = this.#wallMs();
-    for (const [key, { lastMs }] of this.#active) if (now - lastMs > limits.warningActiveMs) this.#active.delete(key);
-    const groups = Map.groupBy(this.#active.values(), ({ warning: { action, code, owner } }) => JSON.stringify([action, code, owner]));
+    const groups = this.#groups(now);
     const over =
       (value: (group: readonly Active[]) => number | undefined): Gauge =>
       () =>

@@ -11,14 +11,15 @@ import { describeAction } from './describe.ts';
 import { execute, type Means } from './execute.ts';
 import { type Passed, passGate } from './gate.ts';
 import { prepare } from './prepare.ts';
+import { suspendedError } from './standing.ts';
 
 export class ActionCalls implements Calls {
-  readonly #bundle: () => Bundle;
+  readonly #bundle: () => Bundle | undefined;
   readonly #means: Means;
   #inFlight = 0;
 
-  /** `bundle` gives the current one; each call pins it once. */
-  constructor(bundle: () => Bundle, means: Means) {
+  /** `bundle` gives the current one, if any; each call pins it once. */
+  constructor(bundle: () => Bundle | undefined, means: Means) {
     this.#bundle = bundle;
     this.#means = means;
   }
@@ -29,9 +30,13 @@ export class ActionCalls implements Calls {
   }
 
   list(): readonly ActionDescription[] {
-    return this.#bundle()
-      .actions()
-      .map(({ contract }) => describeAction(contract));
+    const { standing } = this.#means;
+    const bundle = this.#pinned();
+    return bundle.actions().map(({ contract }) => {
+      const suspension = bundle.suspension(contract);
+      const refused = suspension === undefined ? standing.refusal(contract) : suspendedError(suspension, contract.action);
+      return describeAction(contract, refused?.message);
+    });
   }
 
   async execute(call: ExecuteCall, context: CallContext): Promise<ExecuteResult> {
@@ -39,7 +44,7 @@ export class ActionCalls implements Calls {
     let passed: Passed;
     try {
       this.#takePlace(context.signal);
-      passed = passGate(prepare(this.#bundle(), this.#means.cursors, call, context.requestId));
+      passed = passGate(prepare(this.#pinned(), this.#means, call, context.requestId));
       const { operationId, requestId, served } = passed.plan;
       this.#means.operations.begin(operationId, requestId, served.contract.action);
     } catch (thrown) {
@@ -64,6 +69,19 @@ export class ActionCalls implements Calls {
     return { operations: operations.list(), dropped: operations.dropped, keptMax: operations.keptMax };
   }
 
+  /**
+   * Throws the session's own refusal before one about the bundle. A sidecar without a bundle lists nothing rather than an empty list:
+   * that would say that there are no actions.
+   */
+  #pinned(): Bundle {
+    const bundle = this.#bundle();
+    if (bundle !== undefined) return bundle;
+    throw (
+      this.#means.standing.refusal() ??
+      new PosternError('CONTRACT_NOT_READY', 'This sidecar has no actions from its operator yet; ask again in a few seconds.')
+    );
+  }
+
   /** A call its caller has given up already sends nothing (failure case GRPC-07). */
   #takePlace(signal: AbortSignal): void {
     if (signal.aborted) throw new PosternError('DEADLINE_EXCEEDED', 'The call was cancelled before anything was sent.');
@@ -75,7 +93,7 @@ export class ActionCalls implements Calls {
   }
 
   #refused(call: ExecuteCall, context: CallContext, error: PosternError, started: number): PosternError {
-    const known = this.#bundle().has(call.action);
+    const known = this.#bundle()?.has(call.action) === true;
     if (known && error.reason === 'CURSOR_INVALID') this.#means.recorder.cursorUsed(call.action, 'invalid');
     this.#means.recorder.refused(
       { requestId: context.requestId, ...(known ? { action: call.action } : {}) },

@@ -15,9 +15,14 @@ export interface ServedAction {
 
 export class Bundle {
   readonly #byAction: ReadonlyMap<string, ServedAction>;
+  readonly #suspendedActions: ReadonlySet<string>;
+  readonly #suspendedBindings: ReadonlySet<string>;
 
-  constructor(actions: readonly ServedAction[]) {
+  /** `suspendedBindings`: names. */
+  constructor(actions: readonly ServedAction[], suspendedBindings: ReadonlySet<string> = new Set()) {
     this.#byAction = new Map(actions.map((served) => [served.contract.action, served]));
+    this.#suspendedActions = new Set(actions.flatMap(({ contract }) => (contract.suspended === undefined ? [] : [contract.action])));
+    this.#suspendedBindings = suspendedBindings;
   }
 
   actions(): readonly ServedAction[] {
@@ -26,6 +31,13 @@ export class Bundle {
 
   has(name: string): boolean {
     return this.#byAction.has(name);
+  }
+
+  /** What of this contract - which may be of an older bundle - its owner, or the owner of a credential it lists, has suspended here. */
+  suspension({ action, credentials }: Pick<CompiledContract, 'action' | 'credentials'>): 'contract' | 'binding' | undefined {
+    if (this.#suspendedActions.has(action)) return 'contract';
+    if (this.#suspendedBindings.size === 0) return undefined;
+    return credentials.some((name) => this.#suspendedBindings.has(name)) ? 'binding' : undefined;
   }
 
   /** Throws ACTION_UNKNOWN with the nearest name that exists. */

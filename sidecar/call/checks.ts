@@ -7,6 +7,7 @@ import type { CompiledContract } from '#core/contract/compiled.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { OPERATION_ID } from '#sidecar/journal/operation-id.ts';
 import type { ExecuteCall } from './calls.ts';
+import { suspendedError } from './standing.ts';
 
 export function checkCall(call: ExecuteCall): void {
   if (call.argumentsJson.byteLength > limits.argumentsBytesMax)
@@ -19,9 +20,8 @@ export function checkCall(call: ExecuteCall): void {
     throw invalid('/deadline_ms', 'minimum', 'The deadline must be at least 1 millisecond.');
 }
 
-export function checkContract(contract: CompiledContract): void {
-  if (contract.suspended !== undefined)
-    throw new PosternError('SESSION_SUSPENDED', 'This action is suspended by its owner.', { details: { action: contract.action } });
+export function checkContract(contract: CompiledContract, suspension: 'contract' | 'binding' | undefined): void {
+  if (suspension !== undefined) throw suspendedError(suspension, contract.action);
   if (contract.notReady !== undefined)
     throw new PosternError('CONTRACT_NOT_READY', contract.notReady, { details: { action: contract.action } });
 }

@@ -6,7 +6,8 @@ import { describeSchema } from '#core/contract/schema.ts';
 import { describeSentence } from '#core/contract/sentence.ts';
 import type { ActionDescription } from './calls.ts';
 
-export function describeAction(contract: CompiledContract): ActionDescription {
+/** `refused`: why it cannot be called now whatever the contract says of its readiness. */
+export function describeAction(contract: CompiledContract, refused?: string): ActionDescription {
   const { result, completeness } = contract;
   const own = completeness.limits;
   return {
@@ -14,8 +15,8 @@ export function describeAction(contract: CompiledContract): ActionDescription {
     summary: describeSentence(contract.summary),
     owner: contract.owner,
     effect: contract.effect,
-    ready: contract.notReady === undefined && contract.suspended === undefined,
-    notReady: contract.suspended === undefined ? (contract.notReady ?? '') : 'Suspended by its owner.',
+    ready: contract.notReady === undefined && refused === undefined,
+    notReady: refused ?? contract.notReady ?? '',
     argumentsSchema: describeSchema(contract.arguments),
     result: {
       as: result.as,

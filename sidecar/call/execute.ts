@@ -15,6 +15,7 @@ import type { EvidenceSealer } from './evidence.ts';
 import type { Passed } from './gate.ts';
 import type { Plan } from './plan.ts';
 import type { Recorder } from './recorder.ts';
+import type { Standing } from './standing.ts';
 
 export interface Means {
   readonly clock: Clock;
@@ -22,6 +23,7 @@ export interface Means {
   readonly recorder: Recorder;
   readonly cursors: Cursors;
   readonly evidence: EvidenceSealer;
+  readonly standing: Standing;
 }
 
 /** Throws PosternError; details carry the operation id and, where pages were asked, the completeness. */
@@ -76,6 +78,7 @@ function read(plan: Plan, means: Means, context: CallContext): Promise<ReadAnswe
     {
       clock: means.clock,
       signal: context.signal,
+      standing: means.standing.of(served.contract),
       remote: (source) => served.remote(args, source),
       seal: (walks, calls) =>
         means.cursors.seal({ walks, calls }, { action, revision, argsDigest: plan.argsDigest }, completeness.cursor.ttlMs),

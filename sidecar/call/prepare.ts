@@ -12,12 +12,20 @@ import type { Bundle, ServedAction } from './bundle.ts';
 import type { ExecuteCall } from './calls.ts';
 import { checkCall, checkContract } from './checks.ts';
 import type { Plan } from './plan.ts';
+import type { Standing } from './standing.ts';
 
-/** Throws PosternError: INVALID_ARGUMENT, ACTION_UNKNOWN, CONTRACT_NOT_READY, SESSION_SUSPENDED, CURSOR_INVALID. */
-export function prepare(bundle: Bundle, cursors: Cursors, call: ExecuteCall, requestId: string): Plan {
+export interface PrepareMeans {
+  readonly cursors: Cursors;
+  readonly standing: Standing;
+}
+
+/** Throws PosternError: INVALID_ARGUMENT, ACTION_UNKNOWN, CONTRACT_NOT_READY, SESSION_*, CONTROL_STALE, CURSOR_INVALID. */
+export function prepare(bundle: Bundle, { cursors, standing }: PrepareMeans, call: ExecuteCall, requestId: string): Plan {
   checkCall(call);
   const served = bundle.action(call.action);
-  checkContract(served.contract);
+  checkContract(served.contract, bundle.suspension(served.contract));
+  const refused = standing.refusal(served.contract);
+  if (refused !== undefined) throw refused;
   const args = readArguments(served, call.argumentsJson);
   const argsDigest = digestOf('arguments', args);
   const { revision, action } = served.contract;

@@ -11,6 +11,7 @@ import { createKeyRing, createSealer, SEALING_KEY_BYTES } from '#core/encoding/s
 import { parseArguments } from '#core/encoding/strict-json.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { type CursorContext, Cursors } from '#sidecar/cursor/cursor.ts';
+import { UNCONDITIONAL } from '#sidecar/execute/call-standing.ts';
 import type { OpenRemote } from '#sidecar/execute/open-remotes.ts';
 import { executeRead, type ReadAnswer } from '#sidecar/execute/read.ts';
 import type { ContractTest, RecordedCall } from './contract-test.ts';
@@ -106,6 +107,7 @@ async function read(replay: Replay, cursor: string | undefined): Promise<ReadAns
     {
       clock,
       signal: new AbortController().signal,
+      standing: UNCONDITIONAL,
       remote: (source) => replay.openRemote(args, source),
       seal: (walks, calls) => cursors.seal({ walks, calls }, context, contract.completeness.cursor.ttlMs),
       onProgress: () => {},

@@ -143,6 +143,8 @@ export class CredentialStore {
   }
 
   #become(entry: Entry, stamp: string, next: string | PosternError): void {
+    // Still away: whoever is told of reads was told when it went.
+    if (typeof next !== 'string' && stamp === '' && entry.problem?.reason === next.reason) return;
     entry.stamp = stamp;
     this.#onRead(entry.secret, typeof next === 'string' ? 'loaded' : 'unreadable');
     if (typeof next === 'string' && next === entry.value?.reveal()) {

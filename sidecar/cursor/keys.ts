@@ -3,7 +3,7 @@
  * with files of mode 0600 (design section 10). With a state directory a restart keeps cursors and evidence; without
  * one they end with the process.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createKeyRing, type KeyRing, SEALING_KEY_BYTES } from '#core/encoding/seal.ts';
@@ -12,6 +12,10 @@ export interface SessionKeys {
   /** Random and unguessable; part of what cursors and evidence are bound to. */
   readonly session: string;
   readonly ring: KeyRing;
+  /** `sha256:` and 64 hex digits: tells this session from any other, and says nothing about its keys. */
+  readonly instance: string;
+  /** Authenticates what else is kept in the state directory. */
+  readonly stateKey: KeyObject;
 }
 
 const FILE = 'session.json';
@@ -90,6 +94,8 @@ function fromKept(kept: Kept): SessionKeys {
   const current = Buffer.from(kept.current, 'base64');
   return {
     session: kept.session,
+    instance: `sha256:${createHash('sha256').update('postern/instance/v1\0').update(current).digest('hex')}`,
+    stateKey: createSecretKey(Buffer.from(hkdfSync('sha256', current, '', 'postern/state/v1', SEALING_KEY_BYTES))),
     ring: kept.previous === undefined ? createKeyRing(current) : createKeyRing(current, Buffer.from(kept.previous, 'base64')),
   };
 }

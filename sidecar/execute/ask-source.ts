@@ -8,12 +8,14 @@ import type { RequestTemplate } from '#core/contract/compiled.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import type { SourceRun } from './source-walk.ts';
 
-/** The exchange, or which limit of ours cut it. Throws PosternError for what could not be asked at all. */
+/** The exchange, or which limit of ours cut it. Throws PosternError for what could not be asked, and for what may not be asked any more. */
 export async function askSource(
   run: SourceRun,
   template: RequestTemplate,
   at: Pick<SourceWalk, 'next' | 'open' | 'follow'>,
 ): Promise<Exchange | OwnStop> {
+  const refused = run.standing.refusal();
+  if (refused !== undefined) throw refused;
   const exchange = await askOrMisfit(run, template, at);
   return exchange.reply.kind === 'noReply' && run.signal.aborted ? run.budget.interruption() : exchange;
 }

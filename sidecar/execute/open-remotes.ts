@@ -37,9 +37,18 @@ export class Remotes {
   readonly #credentials = new Map<string, BindingCredential>();
   readonly #transports = new Map<string, Transport>();
 
-  constructor(bindings: readonly CompiledBinding[], means: RemotesMeans) {
+  /**
+   * `before`: the remotes these take the place of. A binding that is the same keeps its credential, and with it the token that was
+   * fetched; the token of any other is retired, so that it is still masked while the remote takes it.
+   */
+  constructor(bindings: readonly CompiledBinding[], means: RemotesMeans, before?: Remotes) {
     this.#means = means;
     this.#bindings = new Map(bindings.map((binding) => [keyOf(binding.namespace, binding.name), binding]));
+    if (before === undefined) return;
+    for (const [key, credential] of before.#credentials) {
+      if (sameBinding(before.#bindings.get(key), this.#bindings.get(key))) this.#credentials.set(key, credential);
+      else credential.renew();
+    }
   }
 
   of(contract: CompiledContract, target: HttpTarget): OpenRemote {
@@ -105,6 +114,10 @@ export class Remotes {
     }
     return transport;
   }
+}
+
+function sameBinding(one: CompiledBinding | undefined, other: CompiledBinding | undefined): boolean {
+  return one !== undefined && other !== undefined && JSON.stringify(one.spec) === JSON.stringify(other.spec);
 }
 
 function keyOf(namespace: string, name: string): string {

@@ -13,6 +13,7 @@ import type { CompiledContract, HttpTarget, JsonValue, SourceRules } from '#core
 import { renderSentence } from '#core/contract/sentence.ts';
 import type { SlotValues } from '#core/contract/slot-value.ts';
 import { Budget } from './budget.ts';
+import type { CallStanding } from './call-standing.ts';
 import { isUnopened, openSource } from './open-source.ts';
 import type { Remote } from './remote.ts';
 import { RowText } from './row-text.ts';
@@ -32,6 +33,7 @@ export interface ReadRequest {
 export interface ReadMeans {
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  readonly standing: CallStanding;
   /** The remote of one source; unnamed where the contract has no sources. Throws PosternError. */
   remote(source: SourceRules | undefined): Remote;
   seal(walks: readonly SourceWalk[], calls: number): { cursor: string; expiresAt?: string };
@@ -45,7 +47,7 @@ export interface ReadAnswer {
   readonly dataJson?: string;
 }
 
-/** Throws PosternError only when nothing could be asked at all; every other end is in `folded`. */
+/** Throws PosternError only when nothing could be asked at all, or when the call lost its standing; every other end is in `folded`. */
 export async function executeRead(request: ReadRequest, means: ReadMeans): Promise<ReadAnswer> {
   const { contract } = request;
   const target = httpTarget(contract);
@@ -57,14 +59,18 @@ export async function executeRead(request: ReadRequest, means: ReadMeans): Promi
   means.signal.addEventListener('abort', onStop, { once: true });
   // On the injected clock, so that a replay meets its deadlines.
   const cancelAlarm = means.clock.alarm(Math.max(0, budget.timeLeftMs), onStop);
+  const forget = means.standing.onLost(onStop);
   try {
     const { signal } = stop;
     const jobs = selectSources(contract, request).map((source) => sourceJob(request, means, { target, budget, signal, source }));
     const walked =
       request.resume?.expired === true ? request.resume.walks.map(expired) : await inParallel(jobs, contract.completeness.limits.parallel);
+    const lost = means.standing.refusal();
+    if (lost !== undefined) throw lost;
     return await answer(request, means, { walked, budget, jobs });
   } finally {
     cancelAlarm();
+    forget();
     means.signal.removeEventListener('abort', onStop);
   }
 }
@@ -95,6 +101,7 @@ function sourceJob(
     remote,
     budget,
     clock: means.clock,
+    standing: means.standing,
     onePage: request.onePage,
     signal,
     onPage: (pages, items) => means.onProgress({ pages, items, source: name }),

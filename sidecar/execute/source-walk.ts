@@ -18,6 +18,7 @@ import type { CompiledContract, HttpTarget, RequestTemplate } from '#core/contra
 import type { SlotValues } from '#core/contract/slot-value.ts';
 import { askSource, isStop } from './ask-source.ts';
 import type { Budget } from './budget.ts';
+import type { CallStanding } from './call-standing.ts';
 import type { Remote } from './remote.ts';
 import { fitRows, RowText } from './row-text.ts';
 
@@ -29,6 +30,7 @@ export interface SourceRun {
   readonly remote: Remote;
   readonly budget: Budget;
   readonly clock: Clock;
+  readonly standing: CallStanding;
   readonly onePage: boolean;
   /** Aborted by the caller or at the deadline. */
   readonly signal: AbortSignal;

@@ -13,6 +13,7 @@ import { ActionCalls } from '#sidecar/call/action-calls.ts';
 import { Bundle } from '#sidecar/call/bundle.ts';
 import { EvidenceSealer } from '#sidecar/call/evidence.ts';
 import type { Recorder } from '#sidecar/call/recorder.ts';
+import { ALWAYS_GOOD } from '#sidecar/call/standing.ts';
 import { Cursors } from '#sidecar/cursor/cursor.ts';
 import { ephemeralKeys } from '#sidecar/cursor/keys.ts';
 import { Operations } from '#sidecar/journal/operations.ts';
@@ -65,6 +66,7 @@ function build({ intent = () => {}, ask = async () => item('one') }: { intent?: 
     recorder,
     cursors: new Cursors(createSealer('cursor', keys.ring), keys.session, systemClock),
     evidence: new EvidenceSealer(createSealer('evidence', keys.ring), keys.session),
+    standing: ALWAYS_GOOD,
   });
   const execute = (args: string, extra: { operationId?: string; cursor?: string } = {}) =>
     calls.execute(

@@ -1,0 +1,28 @@
+/** Where a sidecar has its contracts from, as the rest of it sees that: files at its start, or an operator as long as it lives. */
+
+import type { Bundle } from '#sidecar/call/bundle.ts';
+import { ALWAYS_GOOD, type Standing } from '#sidecar/call/standing.ts';
+
+export interface Configuration {
+  readonly standing: Standing;
+  /** The newest, if there is any yet. */
+  bundle(): Bundle | undefined;
+  /** What calls wait for, as closed words for a probe. */
+  notReady(): readonly string[];
+  /** What the start of the pod waits for, as closed words for a probe. */
+  notStarted(): readonly string[];
+  /** Calls are taken from now on. */
+  begin(): void;
+  stop(): Promise<void>;
+}
+
+export function fixedConfiguration(bundle: Bundle): Configuration {
+  return {
+    standing: ALWAYS_GOOD,
+    bundle: () => bundle,
+    notReady: () => [],
+    notStarted: () => [],
+    begin: () => {},
+    stop: () => Promise.resolve(),
+  };
+}
