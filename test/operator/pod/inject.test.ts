@@ -152,8 +152,10 @@ test('injection: whatever else a pod holds stays as it was, and the sidecar is f
     future: fc.jsonValue(),
   });
   fc.assert(
-    fc.property(spec, fc.dictionary(name, fc.string()), (podSpec, annotations) => {
-      const pod = { metadata: { annotations }, spec: podSpec } as unknown as AgentPod;
+    fc.property(spec, fc.dictionary(name, fc.string()), (drawn, annotations) => {
+      // As it would come off the wire: plain objects, nothing undefined.
+      const pod: AgentPod = JSON.parse(JSON.stringify({ metadata: { annotations }, spec: drawn }));
+      const podSpec = pod.spec;
       const after = injected(pod);
       assert.equal(first(after), 'postern');
       assert.deepEqual(after.spec.initContainers?.slice(1), podSpec.initContainers ?? []);
