@@ -97,6 +97,8 @@ export interface PodRecord extends Identified {
   readonly imageDigest: string | undefined;
   /** Secrets in the sidecar's volume, sorted: what this pod can use without being made anew. */
   readonly mountedSecrets: readonly string[];
+  /** Names a reserved Secret anywhere else: a pod older than the guards, which refuse that. */
+  readonly reservedElsewhere: boolean;
   readonly touched: string | undefined;
 }
 
@@ -199,6 +201,7 @@ export function podRecord(object: PodObject): PodRecord {
     image: agent?.image ?? '',
     imageDigest: digestIn(status?.containerStatuses?.find(({ name }) => name === agent?.name)?.imageID),
     mountedSecrets: mountedSecretsOf(object),
+    reservedElsewhere: namesReserved(elsewhere(spec), false),
     touched: metadata.annotations?.[ANNOTATION.credentialsTouched],
   };
 }
@@ -207,6 +210,18 @@ function mountedSecretsOf({ spec }: PodObject): readonly string[] {
   const volume = (spec.volumes ?? []).find(({ name }) => name === SIDECAR.credentialsVolume);
   const names = (volume?.projected?.sources ?? []).map(({ secret }) => secret?.name ?? '');
   return names.filter((name) => name.startsWith(RESERVED_PREFIX)).sort();
+}
+
+/** All but the sidecar's own volume. */
+function elsewhere(spec: PodObject['spec']): object {
+  return { ...spec, volumes: (spec.volumes ?? []).filter(({ name }) => name !== SIDECAR.credentialsVolume) };
+}
+
+/** Whether a reserved name stands as the value of a field below one that speaks of Secrets; the guards have the exact table. */
+function namesReserved(value: unknown, ofSecret: boolean): boolean {
+  if (typeof value === 'string') return ofSecret && value.startsWith(RESERVED_PREFIX);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([field, held]) => namesReserved(held, ofSecret || /secret/i.test(field)));
 }
 
 /** `registry/image@sha256:...`, or `sha256:...` for an image that was imported. */
