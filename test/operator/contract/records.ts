@@ -78,6 +78,7 @@ export function podOf(change: Partial<PodRecord> = {}): PodRecord {
     image: 'bot:1',
     imageDigest: undefined,
     mountedSecrets: ['postern-stock'],
+    reservedElsewhere: false,
     touched: undefined,
     ...change,
   } as PodRecord;

@@ -33,6 +33,7 @@ const POD: PodRecord = {
   image: 'agent',
   imageDigest: undefined,
   mountedSecrets: ['postern-github'],
+  reservedElsewhere: false,
   touched: undefined,
 };
 
