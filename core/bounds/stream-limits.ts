@@ -16,8 +16,6 @@ export const STREAM_LIMITS = {
   controlPushBytesMax: 64 * 1024 * 1024,
   /** Streams end over this time when the replica stops: the others meet them one after the other. */
   controlDrainMs: 5_000,
-  /** Streams the replica may tell of a change in one turn of its event loop. */
-  controlTurnStreamsMax: 50,
 
   // authentication
   /** Tokens reviewed at once, and waiting for it: a thousand sidecars come back together after a restart. */
@@ -33,6 +31,8 @@ export const STREAM_LIMITS = {
   controlRefusedPodMs: 5_000,
   /** Addresses whose failures are counted; beyond it the longest known is forgotten. */
   controlSourcesMax: 10_000,
+  /** Longest life of a stream, where its token lives longer. */
+  controlProofMsMax: 24 * 3_600_000,
   /** Owners looked through for the one at the top: Pod, ReplicaSet, Deployment. */
   controlOwnersMax: 3,
 

@@ -1,0 +1,73 @@
+/** Writes what a stream learns into its session: soon after it changes, and from time to time that the stream still stands. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '#core/bounds/clock.ts';
+import { limits } from '#core/bounds/limits.ts';
+import { ControlRefusal } from '#core/wire/control-refusal.ts';
+import { secondTime } from '#operator/kube/micro-time.ts';
+import type { SessionRecord } from '#operator/kube/records.ts';
+import type { SessionHold } from './session-hold.ts';
+import type { StreamStatus } from './session-status.ts';
+import type { StatusQueue } from './status-queue.ts';
+
+export interface ReporterMeans {
+  readonly clock: Clock;
+  readonly writes: StatusQueue;
+  onWriteFailed(session: SessionRecord, error: unknown): void;
+}
+
+export class SessionReporter {
+  readonly #means: ReporterMeans;
+  readonly #hold: SessionHold;
+  /** The session is another's, or gone. */
+  readonly #onLost: (refusal: ControlRefusal) => void;
+  #cancelSeen: (() => void) | undefined;
+  #stopped = false;
+
+  constructor(means: ReporterMeans, hold: SessionHold, onLost: (refusal: ControlRefusal) => void) {
+    this.#means = means;
+    this.#hold = hold;
+    this.#onLost = onLost;
+  }
+
+  start(): void {
+    this.#means.writes.request(this.#write);
+    this.#seenLater();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancelSeen?.();
+    this.#means.writes.forget(this.#write);
+  }
+
+  /** A report that says what was said before costs no write. */
+  change(update: (status: StreamStatus, nowMs: number) => StreamStatus): void {
+    const before = this.#hold.status;
+    this.#hold.change(update);
+    if (!isDeepStrictEqual(before, this.#hold.status)) this.#means.writes.request(this.#write);
+  }
+
+  #seenLater(): void {
+    this.#cancelSeen = this.#means.clock.alarm(limits.controlSeenMs, () => {
+      this.#means.writes.request(this.#write);
+      this.#seenLater();
+    });
+  }
+
+  readonly #write = async (): Promise<void> => {
+    if (this.#stopped) return;
+    const { clock, writes, onWriteFailed } = this.#means;
+    // A stream that stands has answered a ping within the last half minute.
+    this.#hold.change((status, nowMs) => ({ ...status, lastSeenAt: secondTime(nowMs) }));
+    try {
+      const result = await this.#hold.write();
+      if (result === 'lost') this.#onLost(new ControlRefusal('STREAM_REPLACED', 'This sidecar has a newer stream.'));
+      if (result === 'gone') this.#onLost(new ControlRefusal('NOT_READY', 'The AgentSession was deleted; connect again.'));
+    } catch (error) {
+      onWriteFailed(this.#hold.session, error);
+      clock.alarm(limits.controlWriteRetryMs, () => {
+        if (!this.#stopped) writes.request(this.#write);
+      });
+    }
+  };
+}
