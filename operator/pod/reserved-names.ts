@@ -4,7 +4,7 @@
  * the command beside the credentials. The one exception is our own output coming back on reinvocation, which equals what we would add.
  */
 import { ANNOTATION, RESERVED_PREFIX, SIDECAR } from '#core/resource/names.ts';
-import { type AgentPod, containersOf, type PodFinding, type PodSpec } from './agent-pod.ts';
+import { type AgentPod, containersOf, type PodContainer, type PodFinding, type PodSpec } from './agent-pod.ts';
 import { firstDifference } from './json-difference.ts';
 import { SIDECAR_VOLUMES } from './sidecar-volumes.ts';
 
@@ -19,12 +19,18 @@ export function checkReservedNames(pod: AgentPod, sidecars: readonly unknown[]):
   const at = (pod.spec.initContainers ?? []).findIndex(({ name }) => name === SIDECAR.container);
   const found = at === -1 ? undefined : pod.spec.initContainers?.[at];
   // A LimitRange may add resources the sidecar does not name, such as ephemeral-storage: the platform's to say.
-  const differences = found === undefined ? [] : sidecars.map((sidecar) => firstDifference(found, sidecar, OPEN));
+  const differences = found === undefined ? [] : sidecars.map((sidecar) => firstDifference(withoutAssignedUser(found), sidecar, OPEN));
   const ours = differences.includes(undefined) ? at : undefined;
   return {
     findings: [...annotations(pod), ...containers(pod.spec, ours, differences[0]), ...volumes(pod.spec, ours), ...mounts(pod.spec, ours)],
     sidecarAt: ours,
   };
+}
+
+/** A platform with UID ranges puts a user into each container (failure case INJ-11); root is none that it assigns. */
+function withoutAssignedUser(container: PodContainer): PodContainer {
+  const { runAsUser, ...securityContext } = container.securityContext ?? {};
+  return runAsUser === undefined || runAsUser === 0 ? container : { ...container, securityContext };
 }
 
 const OPEN = { open: ['resources.requests', 'resources.limits'] };

@@ -102,6 +102,17 @@ test('injection: resources that a LimitRange added to the sidecar stay (INJ-12)'
   assert.deepEqual(podPatch(pod, injected(pod)), []);
 });
 
+test('injection: a user that the platform assigned to the sidecar stays, root does not pass (INJ-11)', () => {
+  const once = injected(agent);
+  const [sidecar, ...others] = once.spec.initContainers ?? [];
+  const as = (runAsUser: number): AgentPod => {
+    const container = { ...sidecar, securityContext: { ...sidecar?.securityContext, runAsUser } } as never;
+    return { ...once, spec: { ...once.spec, initContainers: [container, ...others] } };
+  };
+  assert.deepEqual(podPatch(as(1000680000), injected(as(1000680000))), []);
+  assert.match(refused(as(0)), /^spec\.initContainers\[0\]\.securityContext\.runAsUser: /);
+});
+
 test('injection: a sidecar of the other CA of a rotation, put in by another replica, stays (INJ-04)', () => {
   const other = { ...RELEASE, pin: `sha256:${'3'.repeat(64)}` };
   const byOther = injected(agent, { ...facts, releases: [other, RELEASE] });
