@@ -21,15 +21,15 @@ export interface ActionApproval {
      */
     purpose: 'Call' | 'Resolve';
     /**
-     * The session that asks. A question of purpose Resolve outlives it.
+     * The session that asks. A question of purpose Resolve outlives it. Example: `{name: release-bot-5c7d-0b6f6c1e, uid: 0b6f...}`.
      */
     session?: {
       /**
-       * Name of the AgentSession.
+       * Name of the AgentSession. Example: `release-bot-5c7d-0b6f6c1e`.
        */
       name: string;
       /**
-       * Its UID.
+       * Its UID. Example: `0b6f6c1e-8a0f-4a53-9d5e-3f1c2b7a9e10`.
        */
       uid: string;
     };
@@ -53,7 +53,7 @@ export interface ActionApproval {
      */
     operationId?: string;
     /**
-     * The text to decide on; every field in it has passed the text sanitizer.
+     * The text to decide on; every field in it has passed the text sanitizer. Example: `Deploy version 1.4.2 of storefront to production`.
      */
     card: string;
     cardDigest: Digest;
@@ -62,18 +62,18 @@ export interface ActionApproval {
      */
     grant?: {
       /**
-       * Calls it covers.
+       * Calls it covers. Example: `20`.
        */
       calls?: number;
       /**
-       * Arguments that may differ; all others are fixed on the card.
+       * Arguments that may differ; all others are fixed on the card. Example: `[/reason]`.
        *
        * @maxItems 16
        */
       vary?: string[];
     };
     /**
-     * Other plans that may be chosen instead.
+     * Other plans that may be chosen instead. Example: `[{name: retry-longer, card: ..., cardDigest: ...}]`.
      *
      * @maxItems 4
      */
@@ -83,7 +83,7 @@ export interface ActionApproval {
        */
       name: string;
       /**
-       * Its text.
+       * Its text. Example: `The same, with ten minutes for the answer`.
        */
       card: string;
       cardDigest: Digest;
@@ -91,7 +91,7 @@ export interface ActionApproval {
       argumentsDigest: Digest;
     }[];
     /**
-     * A decision after it does nothing.
+     * A decision after it does nothing. Example: `"2027-05-03T15:00:00Z"`.
      */
     expiresAt: string;
   };

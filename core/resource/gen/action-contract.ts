@@ -41,7 +41,7 @@ export type Then = 'None' | 'NextCursor' | 'RetryAfter' | 'NarrowQuery' | 'Retry
  */
 export type PartName = string;
 /**
- * Places to read the value; the first that is there wins.
+ * Places to read the value; the first that is there wins. Example: `[{body: /metadata/continue}, {header: x-next-page}]`.
  *
  * @minItems 1
  * @maxItems 8
@@ -254,7 +254,7 @@ export interface ActionContract {
       contract: ObjectName;
       arguments: CallArguments;
       /**
-       * Values shown on the card.
+       * Values shown on the card. Example: `[{name: replicas, after: "$(args.replicas)"}]`.
        *
        * @minItems 1
        * @maxItems 16
@@ -303,7 +303,7 @@ export interface ActionContract {
        */
       onIncomplete?: 'Refuse' | 'RequestReview';
       /**
-       * For every argument of the read a constant or an argument of this action; else the agent would choose the question.
+       * For every argument of the read a constant or an argument of this action; else the agent would choose the question. Example: `[{argument: inactive_since, evidenceArgument: inactive_since}]`.
        *
        * @maxItems 32
        */
@@ -440,17 +440,31 @@ export interface ActionContract {
      * @maxItems 50
      */
     callers?: {
+      /**
+       * The caller.
+       */
       serviceAccount: string;
       /**
        * Why no pod of this account gets the contract. Example: `it may create pods`.
        */
       refused?: string;
       /**
+       * What made the pods that run as it.
+       *
        * @maxItems 100
        */
       workloads?: {
+        /**
+         * Its kind. Example: `Deployment`.
+         */
         kind: string;
+        /**
+         * Its name.
+         */
         name: string;
+        /**
+         * Its pods now.
+         */
         pods?: number;
       }[];
     }[];
@@ -489,7 +503,13 @@ export interface ActionContract {
      * Sessions that run this revision, and those that still run an older one.
      */
     sessions?: {
+      /**
+       * Sessions that run this revision.
+       */
       current?: number;
+      /**
+       * Sessions that still run an older one.
+       */
       behind?: number;
     };
     conditions?: Conditions;
@@ -519,7 +539,7 @@ export interface ObjectMeta {
  */
 export interface Suspended {
   /**
-   * Why; people and agents read it.
+   * Why; people and agents read it. Example: `wrong totals since the upgrade`.
    */
   because: string;
 }
@@ -603,7 +623,7 @@ export interface Result {
    */
   lines?: {
     /**
-     * RE2 pattern; named groups become members; without it a row is `{line}`.
+     * RE2 pattern; named groups become members; without it a row is `{line}`. Example: `^(?<time>[^ ]+) (?<message>.*)$`.
      */
     match?: string;
     /**
@@ -724,7 +744,7 @@ export interface Result {
  */
 export interface AllFields {
   /**
-   * Why nothing needs to be kept back.
+   * Why nothing needs to be kept back. Example: `a public catalogue without personal data`.
    */
   because: string;
 }
@@ -748,7 +768,7 @@ export interface Completeness {
     list: 'outcomes' | 'next' | 'required' | 'signals' | 'notices' | 'totals' | 'freshness';
     name: RuleName;
     /**
-     * Why it may be dropped.
+     * Why it may be dropped. Example: `the repositories are public, so an anonymous answer is the same`.
      */
     because: string;
   }[];
@@ -804,7 +824,7 @@ export interface Completeness {
        */
       unit: 'Item' | 'Page';
       /**
-       * Number of the first item or page. Default 0.
+       * Number of the first item or page. Default 0. Example: `1`.
        */
       start?: number;
       /**
@@ -914,7 +934,7 @@ export interface Completeness {
        */
       values: string;
       /**
-       * What each text means; the first that fits wins.
+       * What each text means; the first that fits wins. Example: `[{match: partial, reason: SOURCE_UNAVAILABLE}, {prefix: info, ignore: advice on query style}]`.
        *
        * @maxItems 128
        */
@@ -1067,7 +1087,7 @@ export interface Completeness {
      */
     wait?: 'Never' | 'WithinBudget';
     /**
-     * The first that is present wins.
+     * The first that is present wins. Example: `[{from: {header: retry-after}, unit: RetryAfter}, {fixed: 60s}]`.
      *
      * @maxItems 8
      */
@@ -1078,11 +1098,11 @@ export interface Completeness {
       unit?: TimeUnit;
     }[];
     /**
-     * The shortest wait, whatever the remote says; at least `100ms`. Default `1s`.
+     * The shortest wait, whatever the remote says; at least `100ms`. Default `1s`. Example: `5s`.
      */
     floor?: string;
     /**
-     * The longest wait, whatever the remote says. Default `1h`.
+     * The longest wait, whatever the remote says. Default `1h`. Example: `10m`.
      */
     ceiling?: string;
   };
@@ -1121,7 +1141,7 @@ export interface Completeness {
      */
     absence?: 'Provable' | 'Never';
     /**
-     * Fewer items than this prove nothing and give COMPLETENESS_UNPROVEN.
+     * Fewer items than this prove nothing and give COMPLETENESS_UNPROVEN. Example: `1`.
      */
     floor?: number;
   };
@@ -1134,7 +1154,7 @@ export interface Completeness {
      */
     select?: string;
     /**
-     * The sources.
+     * The sources. Example: `[{name: eu, values: {namespace: shop-eu}}]`.
      *
      * @minItems 1
      * @maxItems 64
@@ -1160,27 +1180,27 @@ export interface Completeness {
    */
   limits?: {
     /**
-     * Answers read. Default 10.
+     * Answers read. Default 10. Example: `20`.
      */
     pages?: number;
     /**
-     * Rows returned. Default 1000.
+     * Rows returned. Default 1000. Example: `500`.
      */
     items?: number;
     /**
-     * Decoded bytes read. Default `8Mi`.
+     * Decoded bytes read. Default `8Mi`. Example: `16Mi`.
      */
     bytes?: string;
     /**
-     * Time of one call, but for approval; a caller's deadline may only shorten it. Default `30s`.
+     * Time of one call, but for approval; a caller's deadline may only shorten it. Default `30s`. Example: `20s`.
      */
     time?: string;
     /**
-     * Items asked for per page, as `$(limits.pageSize)`.
+     * Items asked for per page, as `$(limits.pageSize)`. Example: `100`.
      */
     pageSize?: number;
     /**
-     * Sources asked at the same time. Default 4.
+     * Sources asked at the same time. Default 4. Example: `2`.
      */
     parallel?: number;
   };

@@ -16,11 +16,11 @@ export interface AgentSession {
      */
     pod: {
       /**
-       * Name of the pod.
+       * Name of the pod. Example: `triage-bot-7d9f`.
        */
       name: string;
       /**
-       * UID of the pod; a pod of the same name made later is another session.
+       * UID of the pod; a pod of the same name made later is another session. Example: `0b6f6c1e-8a0f-4a53-9d5e-3f1c2b7a9e10`.
        */
       uid: string;
     };
@@ -37,11 +37,11 @@ export interface AgentSession {
        */
       kind: string;
       /**
-       * Its name.
+       * Its name. Example: `triage-bot`.
        */
       name: string;
       /**
-       * Its UID.
+       * Its UID. Example: `5f0c2a1e-77b1-4d1c-9a55-6d2f0e8b4c21`.
        */
       uid: string;
     };

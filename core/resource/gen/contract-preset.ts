@@ -25,7 +25,7 @@ export type Path = string;
  */
 export type PartName = string;
 /**
- * Places to read the value; the first that is there wins.
+ * Places to read the value; the first that is there wins. Example: `[{body: /metadata/continue}, {header: x-next-page}]`.
  *
  * @minItems 1
  * @maxItems 8
@@ -182,7 +182,7 @@ export interface Result {
    */
   lines?: {
     /**
-     * RE2 pattern; named groups become members; without it a row is `{line}`.
+     * RE2 pattern; named groups become members; without it a row is `{line}`. Example: `^(?<time>[^ ]+) (?<message>.*)$`.
      */
     match?: string;
     /**
@@ -303,7 +303,7 @@ export interface Result {
  */
 export interface AllFields {
   /**
-   * Why nothing needs to be kept back.
+   * Why nothing needs to be kept back. Example: `a public catalogue without personal data`.
    */
   because: string;
 }
@@ -363,7 +363,7 @@ export interface Completeness {
        */
       unit: 'Item' | 'Page';
       /**
-       * Number of the first item or page. Default 0.
+       * Number of the first item or page. Default 0. Example: `1`.
        */
       start?: number;
       /**
@@ -473,7 +473,7 @@ export interface Completeness {
        */
       values: string;
       /**
-       * What each text means; the first that fits wins.
+       * What each text means; the first that fits wins. Example: `[{match: partial, reason: SOURCE_UNAVAILABLE}, {prefix: info, ignore: advice on query style}]`.
        *
        * @maxItems 128
        */
@@ -626,7 +626,7 @@ export interface Completeness {
      */
     wait?: 'Never' | 'WithinBudget';
     /**
-     * The first that is present wins.
+     * The first that is present wins. Example: `[{from: {header: retry-after}, unit: RetryAfter}, {fixed: 60s}]`.
      *
      * @maxItems 8
      */
@@ -637,11 +637,11 @@ export interface Completeness {
       unit?: TimeUnit;
     }[];
     /**
-     * The shortest wait, whatever the remote says; at least `100ms`. Default `1s`.
+     * The shortest wait, whatever the remote says; at least `100ms`. Default `1s`. Example: `5s`.
      */
     floor?: string;
     /**
-     * The longest wait, whatever the remote says. Default `1h`.
+     * The longest wait, whatever the remote says. Default `1h`. Example: `10m`.
      */
     ceiling?: string;
   };
@@ -680,7 +680,7 @@ export interface Completeness {
      */
     absence?: 'Provable' | 'Never';
     /**
-     * Fewer items than this prove nothing and give COMPLETENESS_UNPROVEN.
+     * Fewer items than this prove nothing and give COMPLETENESS_UNPROVEN. Example: `1`.
      */
     floor?: number;
   };
@@ -693,7 +693,7 @@ export interface Completeness {
      */
     select?: string;
     /**
-     * The sources.
+     * The sources. Example: `[{name: eu, values: {namespace: shop-eu}}]`.
      *
      * @minItems 1
      * @maxItems 64
@@ -719,27 +719,27 @@ export interface Completeness {
    */
   limits?: {
     /**
-     * Answers read. Default 10.
+     * Answers read. Default 10. Example: `20`.
      */
     pages?: number;
     /**
-     * Rows returned. Default 1000.
+     * Rows returned. Default 1000. Example: `500`.
      */
     items?: number;
     /**
-     * Decoded bytes read. Default `8Mi`.
+     * Decoded bytes read. Default `8Mi`. Example: `16Mi`.
      */
     bytes?: string;
     /**
-     * Time of one call, but for approval; a caller's deadline may only shorten it. Default `30s`.
+     * Time of one call, but for approval; a caller's deadline may only shorten it. Default `30s`. Example: `20s`.
      */
     time?: string;
     /**
-     * Items asked for per page, as `$(limits.pageSize)`.
+     * Items asked for per page, as `$(limits.pageSize)`. Example: `100`.
      */
     pageSize?: number;
     /**
-     * Sources asked at the same time. Default 4.
+     * Sources asked at the same time. Default 4. Example: `2`.
      */
     parallel?: number;
   };

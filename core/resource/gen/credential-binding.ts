@@ -25,7 +25,7 @@ export interface CredentialBinding {
      */
     suspended?: {
       /**
-       * Why; people and agents read it.
+       * Why; people and agents read it. Example: `leaked on 3 May`.
        */
       because: string;
     };
@@ -211,7 +211,7 @@ export interface CredentialBinding {
      */
     allowCloudIdentity?: {
       /**
-       * Why that is acceptable.
+       * Why that is acceptable. Example: `the role may only read one bucket`.
        */
       because: string;
     };
@@ -244,6 +244,9 @@ export interface CredentialBinding {
      * @maxItems 32
      */
     keys?: {
+      /**
+       * The key. Example: `token`.
+       */
       key: string;
       /**
        * Sidecars that can use it.
@@ -267,6 +270,9 @@ export interface CredentialBinding {
          * First 8 hex digits of a digest of binding UID and value.
          */
         digest: string;
+        /**
+         * Sidecars that use it.
+         */
         sidecars?: number;
         /**
          * When the first of them read it.
