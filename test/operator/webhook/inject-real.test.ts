@@ -59,7 +59,7 @@ const create = <T = Pod>(where: string, pod: object, query = '') =>
 
 /** What the API server stores of the sidecar is, literally, what the guard compares with. */
 function expectIntact(pod: Pod): void {
-  const expected = sidecarContainer({ ...RELEASE, pin: rig.certificates.pin }, SIZES[0]);
+  const expected = sidecarContainer({ ...RELEASE, pin: rig.pin }, SIZES[0]);
   assert.deepEqual(pod.spec.initContainers?.[0], expected);
 }
 
@@ -86,7 +86,7 @@ test('pods: the large size is stored as it is written', { skip }, async () => {
   const { body } = await create(where, agentPod({ name: 'large', annotations: { 'postern.dev/sidecar-size': 'large' } }));
   const large = SIZES[1];
   assert.ok(large !== undefined);
-  assert.deepEqual(body.spec.initContainers?.[0], sidecarContainer({ ...RELEASE, pin: rig.certificates.pin }, large));
+  assert.deepEqual(body.spec.initContainers?.[0], sidecarContainer({ ...RELEASE, pin: rig.pin }, large));
 });
 
 test('pods: one asked for by label with no contract gets a sidecar with an empty volume', { skip }, async () => {
@@ -217,7 +217,7 @@ test('pods: a platform that assigns users from a range leaves the rest of the si
   });
   await withMutator(platform, async (where) => {
     const { body } = expectStatus(await create(where, agentPod()), 201);
-    const expected = sidecarContainer({ ...RELEASE, pin: rig.certificates.pin }, SIZES[0]) as unknown as { securityContext: object };
+    const expected = sidecarContainer({ ...RELEASE, pin: rig.pin }, SIZES[0]) as unknown as { securityContext: object };
     assert.deepEqual(body.spec.initContainers?.[0], {
       ...expected,
       securityContext: { ...expected.securityContext, runAsUser: 1000680000 },

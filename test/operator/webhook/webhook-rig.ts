@@ -2,6 +2,7 @@
  * A replica's webhooks in front of a real API server. The configurations are the chart's, but for the address: there is no Service
  * without nodes. The caches are filled by the test; informers have tests of their own.
  */
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { type Clock, systemClock } from '#core/bounds/clock.ts';
 import { AUTHORITY } from '#core/resource/names.ts';
 import { ensureAuthority, type SecretPlace } from '#operator/certificate/authority-secret.ts';
@@ -23,35 +24,75 @@ import { type KubeApiserver, startKubeApiserver } from '#test/servers/kube-apise
 
 export const OPERATOR_NAMESPACE = 'postern-system';
 
+export interface Replica extends AsyncDisposable {
+  readonly certificates: ServingCertificates;
+  readonly server: WebhookServer;
+  /** Hands it the Secret as it is now, as the kubelet does minutes after a change. */
+  sync(): Promise<void>;
+}
+
 export interface WebhookRig extends AsyncDisposable {
   readonly kube: KubeApiserver;
   readonly cluster: Cluster;
   readonly place: SecretPlace;
-  readonly certificates: ServingCertificates;
-  readonly server: WebhookServer;
+  readonly replicas: readonly Replica[];
   readonly bundle: CaBundle;
   readonly reports: CaBundleReport[];
   readonly faults: unknown[];
   readonly outcomes: Record<string, number>;
-  /** What the kubelet does after a Secret changed, and the replica's look at it. */
-  syncAuthority(): Promise<void>;
-  setFailurePolicy(policy: 'Ignore' | 'Fail'): Promise<void>;
+  /** Round robin over the replicas, as a Service does; each call gives an address of its own. */
+  front(): Promise<number>;
+  /** Pin of the first replica, which is the leader here. */
+  readonly pin: string;
 }
 
-export async function startWebhookRig(clock: Clock = systemClock): Promise<WebhookRig> {
+export interface RigOptions {
+  readonly replicas?: number;
+  readonly clock?: Clock;
+}
+
+export async function startWebhookRig({ replicas: count = 1, clock = systemClock }: RigOptions = {}): Promise<WebhookRig> {
   const stack = new AsyncDisposableStack();
   const kube = stack.use(await startKubeApiserver());
   const connection = connectionTo(accessTo(kube));
   stack.defer(() => connection.close());
   const { client } = connection;
   await createNamespace(kube, OPERATOR_NAMESPACE, {});
-  const place = { client, namespace: OPERATOR_NAMESPACE, clock };
-  await ensureAuthority({ ...place, clock: systemClock });
-  const mounted = stack.use(await mountedAuthority(await secretFiles(kube)));
+  const place = { client, namespace: OPERATOR_NAMESPACE, clock: systemClock };
+  await ensureAuthority(place);
+  const shared = { kube, cluster: emptyCluster(), faults: [] as unknown[], outcomes: {} as Record<string, number>, clock };
+  const replicas: Replica[] = [];
+  for (let index = 0; index < count; index += 1) replicas.push(stack.use(await startReplica(shared)));
+  const [leader] = replicas;
+  if (leader === undefined) throw new TypeError('at least one replica');
+  const front = async () => stack.use(await startFront(replicas.map(({ server }) => server.port))).port;
+  await createConfigurations(kube, await front());
+  const reports: CaBundleReport[] = [];
+  const bundle = new CaBundle({
+    client,
+    clock: systemClock,
+    caBundle: () => leader.certificates.caBundle,
+    report: (one) => reports.push(one),
+  });
+  await bundle.check();
+  return {
+    ...{ kube, cluster: shared.cluster, place, replicas, bundle, reports, faults: shared.faults, outcomes: shared.outcomes, front },
+    get pin() {
+      return leader.certificates.pin;
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+async function startReplica({
+  kube,
+  cluster,
+  faults,
+  outcomes,
+  clock,
+}: Pick<WebhookRig, 'kube' | 'cluster' | 'faults' | 'outcomes'> & { clock: Clock }): Promise<Replica> {
+  const mounted = await mountedAuthority(await secretFiles(kube));
   const certificates = await ServingCertificates.open({ folder: mounted.folder, hosts: ['localhost'], clock });
-  const cluster = emptyCluster();
-  const faults: unknown[] = [];
-  const outcomes: Record<string, number> = {};
   const server = await startWebhookServer({
     host: '127.0.0.1',
     port: 0,
@@ -74,20 +115,40 @@ export async function startWebhookRig(clock: Clock = systemClock): Promise<Webho
       outcomes[key] = (outcomes[key] ?? 0) + 1;
     },
   });
-  stack.defer(() => server.close());
-  await createConfigurations(kube, server.port);
-  const reports: CaBundleReport[] = [];
-  const bundle = new CaBundle({ client, clock: systemClock, caBundle: () => certificates.caBundle, report: (one) => reports.push(one) });
-  await bundle.check();
   return {
-    ...{ kube, cluster, place, certificates, server, bundle, reports, faults, outcomes },
-    async syncAuthority() {
+    certificates,
+    server,
+    async sync() {
       await mounted.mount(await secretFiles(kube));
       await certificates.check();
-      await bundle.check();
     },
-    setFailurePolicy: (policy) => setFailurePolicy(kube, policy),
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      await mounted[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function startFront(ports: readonly number[]): Promise<AsyncDisposable & { readonly port: number }> {
+  let turn = 0;
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    turn += 1;
+    const behind = connect(ports[turn % ports.length] ?? 0, '127.0.0.1');
+    for (const one of [socket, behind]) {
+      open.add(one);
+      one.on('error', () => undefined);
+      one.on('close', () => open.delete(one));
+    }
+    socket.pipe(behind).pipe(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
   };
 }
 
@@ -110,7 +171,13 @@ export function knowNamespace({ cluster }: Pick<WebhookRig, 'cluster'>, name: st
     callers: [{ serviceAccount: 'triage-bot' }],
   };
   cluster.contracts.put({ ...record, name: 'list-open-issues', callers: ['triage-bot'], credentials: ['github'], status });
-  const secret = { secret: 'postern-github', secretRevision: undefined, rotateRequested: undefined, keys: ['token'] };
+  const secret = {
+    secret: 'postern-github',
+    secretRevision: undefined,
+    rotateRequested: undefined,
+    secretVersion: undefined,
+    keys: ['token'],
+  };
   cluster.bindings.put({ ...record, ...secret, name: 'github', contracts: ['list-open-issues'], status: undefined });
 }
 
@@ -157,8 +224,9 @@ async function createConfigurations(kube: KubeApiserver, port: number): Promise<
   expectStatus(await kube.request('POST', `${CONFIGURATIONS}/${kinds.validatingWebhooks.plural}`, { metadata, webhooks: validating }), 201);
 }
 
-async function setFailurePolicy(kube: KubeApiserver, failurePolicy: string): Promise<void> {
+/** Of the mutating configuration: what `change` makes of its one webhook. */
+export async function changeWebhook(kube: KubeApiserver, change: object): Promise<void> {
   const path = `${CONFIGURATIONS}/mutatingwebhookconfigurations/${AUTHORITY.webhooks}`;
   const { body } = expectStatus(await kube.request<{ webhooks: object[] }>('GET', path), 200);
-  expectStatus(await kube.request('PUT', path, { ...body, webhooks: body.webhooks.map((one) => ({ ...one, failurePolicy })) }), 200);
+  expectStatus(await kube.request('PUT', path, { ...body, webhooks: body.webhooks.map((one) => ({ ...one, ...change })) }), 200);
 }
