@@ -17,8 +17,10 @@ export const ANNOTATION = {
   size: 'postern.dev/sidecar-size',
   /** On a pod, written by the operator alone: touched so that the kubelet mounts a new value at once. */
   credentialsTouched: 'postern.dev/credentials-touched',
-  /** On a binding: its Secret has a new value since this time (RFC 3339). Written by `kubectl postern rotate` and the watcher. */
+  /** On a binding: its Secret has a new value since this time (RFC 3339). Written by `kubectl postern rotate`. */
   rotateRequested: 'postern.dev/rotate-requested',
+  /** On a binding, written by the watcher alone: UID and version of its Secret. */
+  secretVersion: 'postern.dev/secret-version',
   /** On a pod, for people: why it was or was not injected. Proves nothing (failure case INJ-16). */
   injection: 'postern.dev/injection',
 } as const;

@@ -22,6 +22,8 @@ export interface ApiRequest {
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly contentType?: string;
+  /** Default `application/json`: whole objects. */
+  readonly accept?: string;
   /** Twice has the effect of once. */
   readonly repeatable?: boolean;
   /** Called right before each sending; what it throws ends the request, and nothing is sent. */
@@ -122,7 +124,12 @@ class PooledTransport implements ApiTransport {
     const query = new URLSearchParams(request.query).toString();
     const url = new URL(`${server}${request.path}${query === '' ? '' : `?${query}`}`);
     const content = request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' };
-    const headers = { accept: 'application/json', 'user-agent': 'postern', ...content, ...(await this.#access.headers(rejected)) };
+    const headers = {
+      accept: request.accept ?? 'application/json',
+      'user-agent': 'postern',
+      ...content,
+      ...(await this.#access.headers(rejected)),
+    };
     deadline.allow(request.before);
     const { statusCode, ...reply } = await this.#pool.request({
       origin: url.origin,

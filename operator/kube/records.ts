@@ -55,6 +55,8 @@ export interface BindingRecord extends Identified {
   readonly secretRevision: string | undefined;
   /** When somebody last said that the Secret has a new value, by annotation. */
   readonly rotateRequested: string | undefined;
+  /** What the watcher last saw of the Secret, by annotation. */
+  readonly secretVersion: string | undefined;
   /** Contracts it lists. */
   readonly contracts: readonly string[];
   /** Every key of the Secret that the spec names, sorted. */
@@ -130,6 +132,7 @@ export function bindingRecord(object: CredentialBinding & KubeObject): BindingRe
     secret: spec.secret.name,
     secretRevision: spec.secret.revision,
     rotateRequested: object.metadata.annotations?.[ANNOTATION.rotateRequested],
+    secretVersion: object.metadata.annotations?.[ANNOTATION.secretVersion],
     contracts: spec.contracts,
     keys: secretKeysOf(spec),
     status: object.status,

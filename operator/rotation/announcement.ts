@@ -1,21 +1,22 @@
 /**
  * How a new value of a Secret is announced. The operator cannot see Secrets, and a kubelet left alone takes more than a minute to mount
  * a new value; a touched annotation of the pod makes it look at once (measured: 0.2 s against 82 s). So somebody who knows says it, on
- * the binding: `spec.secret.revision` (in Git), or the annotation that `kubectl postern rotate` and the watcher write.
+ * the binding: `spec.secret.revision` (in Git), or an annotation that `kubectl postern rotate` or the watcher writes.
  */
 import { digestOf } from '#core/encoding/canonical.ts';
 import type { BindingRecord, PodRecord } from '#operator/kube/records.ts';
 
+type Announced = Pick<BindingRecord, 'secretRevision' | 'rotateRequested' | 'secretVersion'>;
+
 /** What is announced now, as 16 hex digits; undefined when nothing ever was. */
 export function announcementOf({
-  secretRevision,
-  rotateRequested,
-}: Pick<BindingRecord, 'secretRevision' | 'rotateRequested'>): string | undefined {
-  if (secretRevision === undefined && rotateRequested === undefined) return undefined;
-  return digestOf('announcement', { revision: secretRevision ?? null, requested: rotateRequested ?? null }).slice(
-    'sha256:'.length,
-    'sha256:'.length + 16,
-  );
+  secretRevision: revision,
+  rotateRequested: requested,
+  secretVersion: version,
+}: Announced): string | undefined {
+  if (revision === undefined && requested === undefined && version === undefined) return undefined;
+  const digest = digestOf('announcement', { revision: revision ?? null, requested: requested ?? null, version: version ?? null });
+  return digest.slice('sha256:'.length, 'sha256:'.length + 16);
 }
 
 export type RotationStep =

@@ -26,6 +26,7 @@ function binding(name: string, more: Partial<BindingRecord> = {}): BindingRecord
     secret: 'postern-github',
     secretRevision: undefined,
     rotateRequested: undefined,
+    secretVersion: undefined,
     status: undefined,
   };
   return { ...identity, ...spec, contracts: ['list', 'search'], keys: ['token'], ...more };

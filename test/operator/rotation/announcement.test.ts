@@ -13,6 +13,7 @@ const BINDING: BindingRecord = {
   secret: 'postern-github',
   secretRevision: undefined,
   rotateRequested: undefined,
+  secretVersion: undefined,
   contracts: ['list'],
   keys: ['token'],
   status: undefined,
@@ -46,14 +47,17 @@ test('announcement: a binding that was never rotated touches no pod', () => {
   assert.deepEqual(rotationStep(BINDING, [POD]), { kind: 'nothing' });
 });
 
-test('announcement: a revision in Git, a request on the object, and a change of either are different announcements', () => {
+test('announcement: each way to announce, and a change of one, is another announcement', () => {
+  const { secretRevision, rotateRequested, secretVersion } = BINDING;
+  const none = { secretRevision, rotateRequested, secretVersion };
   const all = [
-    announcementOf({ secretRevision: 'a', rotateRequested: undefined }),
-    announcementOf({ secretRevision: undefined, rotateRequested: 'a' }),
-    announcementOf({ secretRevision: 'a', rotateRequested: 'a' }),
-    announcementOf({ secretRevision: 'b', rotateRequested: 'a' }),
+    announcementOf({ ...none, secretRevision: 'a' }),
+    announcementOf({ ...none, rotateRequested: 'a' }),
+    announcementOf({ ...none, secretVersion: 'a' }),
+    announcementOf({ ...none, secretRevision: 'a', rotateRequested: 'a' }),
+    announcementOf({ ...none, secretRevision: 'b', rotateRequested: 'a' }),
   ];
-  assert.equal(new Set(all).size, 4);
+  assert.equal(new Set(all).size, 5);
 });
 
 test('announcement: what was announced before is not announced again', () => {
