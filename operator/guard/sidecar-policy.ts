@@ -7,6 +7,7 @@
 import { ANNOTATION, RESERVED_PREFIX, SIDECAR } from '#core/resource/names.ts';
 import { SIDECAR_VOLUMES } from '#operator/pod/sidecar-volumes.ts';
 import { celLiteral } from './cel-text.ts';
+import { HAS_SIDECAR } from './pod-cel.ts';
 import { type Guard, type GuardSettings, guard, guardedNamespaces, type NamedExpression } from './policy.ts';
 import { type AllowedRelease, CREDENTIALS_MODE } from './sidecar-release.ts';
 
@@ -30,8 +31,9 @@ export function sidecarPolicy(settings: GuardSettings, releases: readonly Allowe
     about: 'An init container postern is the sidecar of an allowed release, and its volumes are those of the sidecar.',
     namespaces: guardedNamespaces(settings),
     rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
-    // Whatever has the sidecar has such volumes, or postern-pod refuses it.
+    // In an enforced namespace, whatever has an init container of that name has such volumes, or postern-pod refuses it.
     matchConditions: [
+      { name: 'has-a-sidecar', expression: HAS_SIDECAR },
       {
         name: 'has-reserved-volumes',
         expression: `has(object.spec.volumes) && object.spec.volumes.exists(v, v.name.startsWith(${reserved}))`,
@@ -40,10 +42,10 @@ export function sidecarPolicy(settings: GuardSettings, releases: readonly Allowe
     variables: variables(releases),
     validations: [
       {
-        expression: `variables.sidecars.size() == 1 && variables.differences.exists(d, d.size() == 0)`,
+        expression: `variables.differences.exists(d, d.size() == 0)`,
         messageExpression:
-          `${celLiteral(`container ${SIDECAR.container}: `)} + (variables.sidecars.size() == 0 ? 'there is none.' : ` +
-          `${celLiteral(`${SAYS_SIDECAR.container} `)} + variables.differences.filter(d, variables.differences.all(e, d.size() <= e.size()))[0].join(', ') + '.')`,
+          `${celLiteral(`container ${SIDECAR.container}: ${SAYS_SIDECAR.container} `)} + ` +
+          `variables.differences.filter(d, variables.differences.all(e, d.size() <= e.size()))[0].join(', ') + '.'`,
       },
       {
         expression: 'variables.oddVolumes.size() == 0',
@@ -60,14 +62,14 @@ export function sidecarPolicy(settings: GuardSettings, releases: readonly Allowe
 function variables(releases: readonly AllowedRelease[]): readonly NamedExpression[] {
   const literals = releases.map(({ container, sizes }) => celLiteral({ container, resources: Object.values(sizes) }));
   const volumes = celLiteral(releases.flatMap((release) => release.volumes));
-  const sidecar = 'variables.sidecars[0]';
+  const sidecar = 'variables.sidecar';
   const same =
     `f == 'resources' ? ${sidecar}.resources in r.resources : ` +
     `f == 'securityContext' ? (variables.security.all(s, s == 'runAsUser' ? variables.security[s] != 0 : ` +
     `(s in r.container.securityContext && variables.security[s] == r.container.securityContext[s])) && r.container.securityContext.all(s, s in variables.security)) : ` +
     `(f in r.container && ${sidecar}[f] == r.container[f])`;
   return [
-    { name: 'sidecars', expression: `object.spec.?initContainers.orValue([]).filter(c, c.name == ${celLiteral(SIDECAR.container)})` },
+    { name: 'sidecar', expression: `object.spec.initContainers.filter(c, c.name == ${celLiteral(SIDECAR.container)})[0]` },
     { name: 'security', expression: `${sidecar}.?securityContext.orValue({})` },
     { name: 'releases', expression: `[${literals.join(', ')}]` },
     {

@@ -3,9 +3,12 @@
  * Requests are made as other people by impersonation, which admission cannot tell from a login.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+// Not undici: it joins repeated headers by commas, and two groups would be one of a strange name.
+import { Agent, request } from 'node:https';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent, request as httpRequest } from 'undici';
 import { parseAllDocuments } from 'yaml';
 import { type GuardObject, guardObjects, policies } from '#operator/guard/policies.ts';
 import { type Guard, type GuardSettings, guard } from '#operator/guard/policy.ts';
@@ -51,6 +54,7 @@ export interface Answer {
 export interface CallOptions {
   readonly as?: Person;
   readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface GuardedCluster extends AsyncDisposable {
@@ -62,7 +66,7 @@ export interface GuardedCluster extends AsyncDisposable {
 
 export async function startGuardedCluster(guards: readonly Guard[] = allGuards()): Promise<GuardedCluster> {
   const kube = await startKubeApiserver();
-  const agent = new Agent({ connect: { ca: kube.caPem } });
+  const agent = new Agent({ ca: kube.caPem, keepAlive: true });
   const call = caller(agent, kube);
   await installCrds(call);
   for (const namespace of ['postern', 'plain', 'agents']) await createNamespace(call, namespace, namespace === 'agents');
@@ -73,7 +77,7 @@ export async function startGuardedCluster(guards: readonly Guard[] = allGuards()
     call,
     install,
     async [Symbol.asyncDispose]() {
-      await agent.destroy();
+      agent.destroy();
       await kube[Symbol.asyncDispose]();
     },
   };
@@ -85,31 +89,31 @@ export function allGuards(): readonly Guard[] {
 
 type Call = GuardedCluster['call'];
 
-function caller(agent: Agent, { url, adminToken }: KubeApiserver): Call {
-  return async (method, path, body, { as, contentType } = {}) => {
+function caller(shared: Agent, { url, adminToken, caPem }: KubeApiserver): Call {
+  return async (method, path, body, { as, contentType, headers: extra } = {}) => {
     const type = contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
-    const headers: Record<string, string | string[]> = { authorization: `Bearer ${adminToken}`, accept: 'application/json' };
-    if (body !== undefined) headers['content-type'] = type;
-    if (as !== undefined) {
-      headers['impersonate-user'] = as.user;
-      headers['impersonate-group'] = [...as.groups];
-    }
-    const response = await httpRequest(`${url}${path}`, {
-      dispatcher: agent,
-      method: method as 'GET',
-      headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+    const sent = body === undefined ? '' : JSON.stringify(body);
+    const headers = {
+      authorization: `Bearer ${adminToken}`,
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': type, 'content-length': Buffer.byteLength(sent) }),
+      ...extra,
+      ...(as !== undefined && { 'impersonate-user': as.user, 'impersonate-group': [...as.groups] }),
+    };
+    // What was asked to upgrade is of no use to others.
+    const agent = extra === undefined ? shared : new Agent({ ca: caPem });
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(`${url}${path}`, { agent, method, headers }, resolve).once('error', reject).end(sent);
     });
-    const text = await response.body.text();
-    return { status: response.statusCode, body: parse(text), warnings: String(response.headers.warning ?? '') };
+    return { status: response.statusCode ?? 0, body: parse(await text(response)), warnings: String(response.headers.warning ?? '') };
   };
 }
 
-function parse(text: string): unknown {
+function parse(answer: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(answer);
   } catch {
-    return text;
+    return answer;
   }
 }
 
@@ -197,3 +201,22 @@ export function injectedPod(name = 'injected', size = 0): Pod {
 
 export const podsOf = (namespace: string) => `/api/v1/namespaces/${namespace}/pods`;
 export const DRY = '?dryRun=All';
+
+/** The guards refused it, in words that match. */
+export function expectRefused({ status, body }: Answer, words: RegExp): void {
+  if (status !== 403 || !words.test(body.message)) throw new Error(`${status} is not a refusal of ${words}: ${body.message ?? 'accepted'}`);
+}
+
+export function expectAllowed({ status, body }: Answer): void {
+  if (status !== 200 && status !== 201) throw new Error(`${status}: ${JSON.stringify(body.message ?? body)}`);
+}
+
+/** A Role for a person or an account in one namespace. */
+export async function allow(call: Call, namespace: string, { user }: Person, ...rules: readonly object[]): Promise<void> {
+  const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+  const role = await call('POST', `${rbac}/roles`, { metadata: { generateName: 'test-' }, rules });
+  expectAllowed(role);
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: role.body.metadata.name };
+  const subjects = [{ kind: 'User', name: user, apiGroup: 'rbac.authorization.k8s.io' }];
+  expectAllowed(await call('POST', `${rbac}/rolebindings`, { metadata: { generateName: 'test-' }, roleRef, subjects }));
+}
