@@ -143,6 +143,8 @@ export class ScriptedApiServer implements AsyncDisposable {
     this.#version += 1;
     this.#compacted = this.#version;
     this.#log = [];
+    // A watch that has not been sent everything cannot go on; a real server ends it too.
+    if (this.#muted) this.endWatches('reset');
   }
 
   /** The store is set back to an earlier version, as from a backup. */
