@@ -35,6 +35,7 @@ async function addCommands(program: Command, wanted: string | undefined): Promis
     call: async () => (await import('./call.ts')).callCommand(),
     authority: async () => (await import('./authority.ts')).authorityCommand(),
     contract: async () => (await import('./contract.ts')).contractCommand(),
+    operator: async () => (await import('./operator.ts')).operatorCommand(),
     watcher: async () => (await import('./watcher.ts')).watcherCommand(),
     cluster: async () => (await import('./cluster.ts')).clusterCommand(),
   };

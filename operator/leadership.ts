@@ -1,0 +1,209 @@
+/**
+ * What only the leader does, for one term: it writes what contracts, bindings, sessions and namespaces have become, announces new values of
+ * Secrets and keeps the CA in the webhooks. Every write goes through a client that is fenced by the term, so that a replica that lost
+ * the lease without noticing writes nothing.
+ */
+import type { Clock } from '#core/bounds/clock.ts';
+import { limits } from '#core/bounds/limits.ts';
+import type { Log } from '#core/runtime/log.ts';
+import type { OperatorMetrics } from '#core/runtime/operator-metrics.ts';
+import { callerOf } from '#operator/access/callers.ts';
+import { emptyRbac, watchGrants } from '#operator/access/grants.ts';
+import { startRbacInformers } from '#operator/access/informers.ts';
+import { AccessReviewer } from '#operator/access/reviewer.ts';
+import { reconcileBinding } from '#operator/binding/reconcile.ts';
+import { watchBindings } from '#operator/binding/watch.ts';
+import { CaBundle } from '#operator/certificate/ca-bundle.ts';
+import type { ServingCertificates } from '#operator/certificate/serving-certificates.ts';
+import { ContractReconciler } from '#operator/contract/reconcile.ts';
+import { callersContracts, watchContracts } from '#operator/contract/watch.ts';
+import { ExposureReport, watchExposure } from '#operator/exposure/report.ts';
+import { Gathering } from '#operator/gathering.ts';
+import type { ApiTransport } from '#operator/kube/api-transport.ts';
+import type { Key } from '#operator/kube/cache.ts';
+import type { KubeClient } from '#operator/kube/client.ts';
+import type { Cluster } from '#operator/kube/cluster.ts';
+import { Controller, type ControllerOptions } from '#operator/kube/controller.ts';
+import { EventTeller } from '#operator/kube/events.ts';
+import type { InformerObserver } from '#operator/kube/informer.ts';
+import { rotate, watchRotations } from '#operator/rotation/rotate.ts';
+import { enqueueSessions, sessionReconcile } from '#operator/session/reconcile.ts';
+import { logFields } from './log-fields.ts';
+
+export interface LeadershipMeans {
+  readonly transport: ApiTransport;
+  /** Fenced by the term. */
+  readonly client: KubeClient;
+  readonly cluster: Cluster;
+  readonly certificates: ServingCertificates;
+  readonly replica: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: OperatorMetrics;
+  readonly observer: InformerObserver;
+}
+
+export class Leadership {
+  readonly #means: LeadershipMeans;
+  readonly #controllers: Controller[] = [];
+  readonly #stops: (() => void | Promise<void>)[] = [];
+  readonly #reviewer: AccessReviewer;
+  readonly #exposure: ExposureReport;
+  readonly #events: EventTeller;
+  readonly #contracts: Controller;
+  readonly #over = new AbortController();
+
+  constructor(means: LeadershipMeans) {
+    const { client, cluster, clock, log, replica } = means;
+    this.#means = means;
+    this.#events = new EventTeller({ client, replica, clock });
+    this.#exposure = new ExposureReport({ client, cluster, clock, events: this.#events });
+    this.#reviewer = new AccessReviewer({
+      client,
+      clock,
+      callerOf: (key) => callerOf(key, cluster),
+      onVerdict: (account) => {
+        for (const key of callersContracts(account, cluster)) this.#contracts.enqueue(key);
+      },
+      onFailed: (account, error) => log.warn('the rights of a caller could not be reviewed', logFields(account), error),
+    });
+    this.#contracts = this.#addContracts();
+    this.#addBindings();
+    this.#addSessions();
+    this.#addRotation();
+    this.#addExposure();
+  }
+
+  start(term: AbortSignal): void {
+    const { transport, clock, client, certificates, observer, log } = this.#means;
+    const rbac = emptyRbac();
+    this.#stops.push(watchGrants(rbac, (subjects) => this.#reviewer.note(subjects)));
+    this.#stops.push(startRbacInformers({ transport, rbac, clock, observer }));
+    this.#reviewer.start();
+    for (const controller of this.#controllers) controller.start();
+    const caBundle = new CaBundle({
+      client,
+      clock,
+      caBundle: () => certificates.caBundle,
+      report: (report) => {
+        if (report.event === 'written') log.info('the CA was written into a webhook configuration', { object: report.configuration.kind });
+        else if (report.event === 'failed') log.warn('the CA could not be written into a webhook configuration', {}, report.error);
+        else log.warn('the CA of a webhook configuration has two writers', { event: report.event, object: report.configuration.kind });
+      },
+    });
+    this.#stops.push(certificates.onChange(() => caBundle.wake()));
+    const running = caBundle.run(AbortSignal.any([term, this.#over.signal]));
+    this.#stops.push(() => running);
+  }
+
+  /** Resolves when nothing of it runs any more. For the end of the term, or before the lease is given away. */
+  async stop(): Promise<void> {
+    this.#over.abort(new Error('the leader stops'));
+    for (const stop of this.#stops.reverse()) await stop();
+    await Promise.all(this.#controllers.map((controller) => controller.stop()));
+    await this.#reviewer.stop();
+    await this.#events.settled();
+  }
+
+  /** Objects waiting, by controller. */
+  queues(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#controllers.map(({ name, length }) => [name, length]));
+  }
+
+  unguarded(): Readonly<Record<string, number>> {
+    return this.#exposure.counts();
+  }
+
+  /** Accounts that get nothing, as `namespace/account`. */
+  refusedCallers(): readonly Key[] {
+    return this.#reviewer.refused;
+  }
+
+  #addContracts(): Controller {
+    const { client, cluster, clock, log } = this.#means;
+    const reconciler = new ContractReconciler({
+      client,
+      cluster,
+      clock,
+      rights: this.#reviewer,
+      onFault: (key, thrown) => log.error('the compiler fails on a contract', logFields(key), thrown),
+    });
+    const controller = this.#add(
+      'contracts',
+      (key) => reconciler.reconcile(key),
+      () => cluster.contracts.keys(),
+    );
+    const soon = this.#gathering(limits.statusGatherMs, controller);
+    this.#stops.push(watchContracts(cluster, { now: (key) => controller.enqueue(key), soon: (key) => soon.note(key) }));
+    return controller;
+  }
+
+  #addBindings(): void {
+    const { client, cluster, clock } = this.#means;
+    const controller = this.#add(
+      'bindings',
+      (key) => reconcileBinding(key, { client, cluster, clock }),
+      () => cluster.bindings.keys(),
+    );
+    const soon = this.#gathering(limits.statusGatherMs, controller);
+    this.#stops.push(watchBindings(cluster, { now: (key) => controller.enqueue(key), soon: (key) => soon.note(key) }));
+  }
+
+  #addSessions(): void {
+    const { client, cluster, clock } = this.#means;
+    const reconcile = sessionReconcile({ client, cluster, clock, events: this.#events });
+    const controller = this.#add('sessions', reconcile, () => cluster.sessions.keys());
+    this.#stops.push(enqueueSessions(cluster, (key) => controller.enqueue(key)));
+  }
+
+  #addRotation(): void {
+    const { client, cluster, log, metrics } = this.#means;
+    const onRotated = (outcome: 'announced' | 'failed', pods: number) => {
+      metrics.rotated(outcome);
+      log.info('a new value of a Secret was announced', { status: outcome, count: pods });
+    };
+    const controller = this.#add(
+      'rotations',
+      async (key) => {
+        await rotate(key, { client, cluster, onRotated });
+        return undefined;
+      },
+      () => cluster.bindings.keys(),
+    );
+    this.#stops.push(watchRotations(cluster, (key) => controller.enqueue(key)));
+  }
+
+  #addExposure(): void {
+    const { cluster } = this.#means;
+    const controller = this.#add(
+      'exposure',
+      (name) => this.#exposure.reconcile(name),
+      () => cluster.namespaces.keys(),
+    );
+    const soon = this.#gathering(limits.exposureGatherMs, controller);
+    this.#stops.push(watchExposure(cluster, (name) => soon.note(name)));
+  }
+
+  #gathering(ms: number, controller: Controller): Gathering {
+    const gathering = new Gathering(this.#means.clock, ms, (key) => controller.enqueue(key));
+    this.#stops.push(() => gathering.stop());
+    return gathering;
+  }
+
+  #add(name: string, reconcile: ControllerOptions['reconcile'], keys: ControllerOptions['keys']): Controller {
+    const { clock, log, metrics } = this.#means;
+    const controller = new Controller({
+      name,
+      reconcile,
+      keys,
+      clock,
+      observer: {
+        reconciled: (controllerName, outcome, durationMs) => metrics.reconciled(controllerName, outcome, durationMs),
+        failed: (component, key, error, failures) =>
+          log.warn('an object could not be looked at; it is tried again', { component, ...logFields(key), count: failures }, error),
+      },
+    });
+    this.#controllers.push(controller);
+    return controller;
+  }
+}

@@ -1,0 +1,68 @@
+/** Counts of objects for the metrics page, read from the caches when somebody asks. */
+import type { OperatorReadings } from '#core/runtime/operator-metrics.ts';
+import type { Cluster } from '#operator/kube/cluster.ts';
+import type { ContractRecord, SessionRecord } from '#operator/kube/records.ts';
+
+type ObjectReadings = Pick<OperatorReadings, 'sessions' | 'sessionsBehind' | 'contracts' | 'bindings' | 'declaredWarnings'>;
+
+/** `isAsked`: only the leader counts objects, or every sum over replicas would count them twice. */
+export function objectReadings(cluster: Cluster, isAsked: () => boolean): ObjectReadings {
+  const none = { ready: 0, notReady: 0 };
+  return {
+    sessions: () => (isAsked() ? sessionsByState(cluster) : {}),
+    sessionsBehind: () => (isAsked() ? sessionsBehind(cluster) : 0),
+    contracts: () => (isAsked() ? readyAmong(cluster.contracts.values()) : none),
+    bindings: () => (isAsked() ? readyAmong(cluster.bindings.values()) : none),
+    declaredWarnings: () => (isAsked() ? [...cluster.contracts.values()].flatMap(warningsOf) : []),
+  };
+}
+
+export function sessionsByState(cluster: Pick<Cluster, 'sessions'>): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = { Pending: 0, Active: 0, Suspended: 0, Revoked: 0, Ended: 0 };
+  for (const { status } of cluster.sessions.values()) {
+    const state = status?.state ?? 'Pending';
+    counts[state] = (counts[state] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** Active sessions that lack the present revision of a contract they are to serve. */
+export function sessionsBehind(cluster: Cluster): number {
+  let count = 0;
+  for (const session of cluster.sessions.values()) if (session.status?.state === 'Active' && isBehind(session, cluster)) count += 1;
+  return count;
+}
+
+function isBehind({ namespace, spec, status }: SessionRecord, cluster: Cluster): boolean {
+  return cluster.contracts.by('caller', `${namespace}/${spec.serviceAccount}`).some((contract) => {
+    const wanted = contract.status?.revision;
+    const caller = contract.status?.callers?.find(({ serviceAccount }) => serviceAccount === spec.serviceAccount);
+    if (wanted === undefined || caller === undefined || caller.refused !== undefined) return false;
+    return status?.contracts?.find(({ name }) => name === contract.name)?.revision !== wanted;
+  });
+}
+
+interface Judged {
+  readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] } | undefined;
+}
+
+function readyAmong(records: Iterable<Judged>): { readonly ready: number; readonly notReady: number } {
+  let ready = 0;
+  let all = 0;
+  for (const { status } of records) {
+    all += 1;
+    if (status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true) ready += 1;
+  }
+  return { ready, notReady: all - ready };
+}
+
+/** Parsed only where there may be some: of 10,000 contracts few declare one. */
+function warningsOf({ namespace, name, specJson }: ContractRecord): ReturnType<OperatorReadings['declaredWarnings']> {
+  if (!specJson.includes('"warnings":[{')) return [];
+  const { warnings = [] } = JSON.parse(specJson) as { readonly warnings?: readonly Readonly<Record<string, string>>[] };
+  return warnings.flatMap(({ code = '', owner = '', expires = '' }) => {
+    // Valid through its day, in UTC.
+    const expiresMs = Date.parse(`${expires}T00:00:00Z`) + 86_400_000;
+    return Number.isNaN(expiresMs) ? [] : [{ namespace, contract: name, code, owner, expiresMs }];
+  });
+}
