@@ -78,8 +78,8 @@ const requests = (resource: string) => [
 ];
 
 /** A write of the object itself, not of its status. */
-const WRITES_OBJECT = `request.operation == 'UPDATE' && request.subResource == ''`;
-const WRITES_STATUS = `request.operation == 'UPDATE' && request.subResource == 'status'`;
+const WRITES_OBJECT = `request.operation == 'UPDATE' && request.?subResource.orValue('') == ''`;
+const WRITES_STATUS = `request.operation == 'UPDATE' && request.?subResource.orValue('') == 'status'`;
 
 export function sessionPolicy(settings: GuardSettings): Guard {
   const admits = `(${WRITES_OBJECT} && object.spec.?admitted.orValue(false) && !oldObject.spec.?admitted.orValue(false))`;
@@ -157,7 +157,7 @@ export function operatorPodsPolicy(settings: GuardSettings, annotation: string):
     validations: [
       {
         expression:
-          `request.operation == 'UPDATE' && request.subResource == '' && object.spec == oldObject.spec && ` +
+          `request.operation == 'UPDATE' && request.?subResource.orValue('') == '' && object.spec == oldObject.spec && ` +
           `${sameBut('object.metadata', 'oldObject.metadata', metadata)} && ${touched}`,
         message: `the operator may change of pods only the annotation ${annotation}.`,
       },
