@@ -158,10 +158,7 @@ test('alerts: a running Prometheus loads them, takes every query of the dashboar
 
   await t.test('alerts: all are loaded', async () => {
     const { groups } = await get<{ groups: { rules: { name: string }[] }[] }>('rules');
-    assert.deepEqual(
-      groups.flatMap(({ rules }) => rules.map(({ name }) => name)).sort(),
-      alerts.map(({ alert }) => alert).sort(),
-    );
+    assert.deepEqual(groups.flatMap(({ rules }) => rules.map(({ name }) => name)).sort(), alerts.map(({ alert }) => alert).sort());
   });
 
   await t.test('alerts: the text of a firing one names contract and owner', async () => {

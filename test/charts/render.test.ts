@@ -1,0 +1,300 @@
+/** The chart without a cluster: what it renders, with defaults and with every value changed, and how it refuses wrong values. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { LABEL, OPERATOR } from '#core/resource/names.ts';
+import { readOperatorSettings, sizeClasses } from '#operator/settings.ts';
+import { unavailable } from '#test/servers/build.ts';
+import { chart, everything, type KubeObject, namespace, rendered, required, run } from './release.ts';
+
+const skip = await unavailable('helm');
+const deploymentOf = (objects: readonly KubeObject[], name = 'postern-operator') => {
+  const found = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
+  assert.ok(found, `no Deployment ${name}`);
+  return found as unknown as { spec: { replicas: number; template: { spec: PodSpec } } };
+};
+interface Container {
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: unknown }[];
+  readonly securityContext: unknown;
+}
+interface PodSpec {
+  readonly containers: readonly [Container, ...Container[]];
+  readonly securityContext: unknown;
+  readonly [field: string]: unknown;
+}
+
+test('chart: helm lint --strict has nothing to say', { skip }, async () => {
+  const { status, stdout, stderr } = await run('helm', ['lint', '--strict', chart]);
+  assert.equal(status, 0, stdout + stderr);
+  assert.doesNotMatch(stdout, /\[(WARNING|ERROR)\]/);
+});
+
+test('chart: without an image it says what is missing and why a tag will not do', { skip }, async () => {
+  const without = await run('helm', ['template', 'postern', chart]);
+  assert.notEqual(without.status, 0);
+  assert.match(without.stderr, /image\.repository is required: where the image of Postern lives/);
+  const undigested = await run('helm', ['template', 'postern', chart, '--set=image.repository=registry.example.com/postern']);
+  assert.match(undigested.stderr, /image\.digest is required: sha256:.*A tag could be moved under the guard/);
+});
+
+test('chart: the CRDs it carries are crds/, to the letter but for name and labels', { skip }, async () => {
+  const crds = (await rendered(required)).filter(({ kind }) => kind === 'CustomResourceDefinition');
+  const folder = join(chart, '../../crds');
+  const sources = readdirSync(folder).map((name) => parse(readFileSync(join(folder, name), 'utf8'), { maxAliasCount: -1 }) as KubeObject);
+  const byName = (a: KubeObject, b: KubeObject) => a.metadata.name.localeCompare(b.metadata.name);
+  assert.deepEqual(
+    [...crds].sort(byName).map(({ spec }) => spec),
+    sources.sort(byName).map(({ spec }) => spec),
+  );
+  for (const { metadata } of crds) assert.equal(metadata.annotations?.['helm.sh/resource-policy'], 'keep', metadata.name);
+  assert.deepEqual(
+    (await rendered([...required, '--set=crds.install=false'])).filter(({ kind }) => kind === 'CustomResourceDefinition'),
+    [],
+  );
+});
+
+test('chart: what it sets in the environment is what the operator reads, and nothing else', { skip }, async () => {
+  const args = ['--set=sidecar.leaseSeconds=600', '--set=logLevel=debug', '--set=sidecar.pullPolicy=Never'];
+  for (const objects of [await rendered(required), await rendered([...required, ...args])]) {
+    const [container] = deploymentOf(objects).spec.template.spec.containers;
+    const stand: Readonly<Record<string, string>> = {
+      POSTERN_NAMESPACE: namespace,
+      POSTERN_REPLICA: 'postern-operator-7d9f',
+      POSTERN_SERVICE_ACCOUNT: 'postern-operator',
+    };
+    const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value ?? stand[name] ?? '']));
+    const read = readOperatorSettings(env);
+    assert.ok(read.ok, JSON.stringify(read));
+    assert.equal(read.settings.sidecarImage, container.image);
+    assert.deepEqual(
+      sizeClasses(read.settings.sidecarSizes).map(({ name }) => name),
+      ['small', 'large'],
+    );
+    const { controlPort, webhookPort, adminPort } = read.settings;
+    assert.deepEqual({ controlPort, webhookPort, adminPort }, OPERATOR);
+  }
+});
+
+test('chart: the operator runs without rights over its node, two of it, spread, and waits for its authority', { skip }, async () => {
+  const objects = await rendered(required);
+  const { replicas, template } = deploymentOf(objects).spec;
+  assert.equal(replicas, 2);
+  const { securityContext, containers, volumes, topologySpreadConstraints } = template.spec;
+  assert.deepEqual(securityContext, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+  assert.deepEqual(containers[0].securityContext, {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  assert.equal(containers.length, 1);
+  assert.deepEqual(containers[0].args, ['operator']);
+  assert.deepEqual(volumes, [{ name: 'authority', secret: { secretName: 'postern-authority', defaultMode: 0o444 } }]);
+  assert.equal((topologySpreadConstraints as unknown[]).length, 2);
+  assert.ok(objects.some(({ kind }) => kind === 'PodDisruptionBudget'));
+});
+
+interface Rule {
+  readonly resources?: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+test('chart: the operator has no verb on Secrets, and nobody else has but the authority and, where asked for, the watcher', {
+  skip,
+}, async () => {
+  const onSecrets = (objects: readonly KubeObject[]) =>
+    objects
+      .filter(({ kind, rules }) => /^(Cluster)?Role$/.test(kind) && rules !== undefined)
+      .flatMap(({ kind, metadata, rules }) =>
+        (rules as Rule[])
+          .filter(({ resources = [] }) => resources.some((resource) => /^(secrets(\/.*)?|\*)$/.test(resource)))
+          .map(({ verbs, resourceNames }) => ({ role: `${kind}/${metadata.name}`, verbs, only: resourceNames })),
+      );
+  const authority = [
+    { role: 'Role/postern-authority', verbs: ['create'], only: undefined },
+    { role: 'Role/postern-authority', verbs: ['get', 'update', 'patch'], only: ['postern-authority'] },
+  ];
+  assert.deepEqual(onSecrets(await rendered(required)), authority);
+  const watcher = { role: 'ClusterRole/postern-watcher', verbs: ['get', 'list', 'watch'], only: undefined };
+  assert.deepEqual(onSecrets(await rendered(everything)), [watcher, ...authority]);
+});
+
+test('chart: no role has a wildcard, a right to impersonate, to bind or to escalate', { skip }, async () => {
+  for (const { kind, metadata, rules } of await rendered(everything)) {
+    if (!/^(Cluster)?Role$/.test(kind)) continue;
+    for (const rule of rules as (Rule & { readonly apiGroups?: readonly string[] })[]) {
+      const words = [...(rule.apiGroups ?? []), ...(rule.resources ?? []), ...rule.verbs];
+      for (const word of ['*', 'impersonate', 'bind', 'escalate', 'deletecollection']) {
+        assert.ok(!words.includes(word), `${kind} ${metadata.name}: ${word}`);
+      }
+    }
+  }
+});
+
+interface Webhook {
+  readonly name: string;
+  readonly clientConfig: { readonly caBundle?: string };
+  readonly failurePolicy: string;
+  readonly timeoutSeconds: number;
+  readonly matchPolicy: string;
+  readonly namespaceSelector: {
+    readonly matchExpressions: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[];
+  };
+}
+
+test('chart: webhooks leave kube-system and their own namespace alone, match equivalent versions, and carry no caBundle (INJ-02, INJ-06, INJ-29)', {
+  skip,
+}, async () => {
+  const webhooks = (await rendered(required)).flatMap(({ webhooks: all }) => (all ?? []) as Webhook[]);
+  assert.deepEqual(
+    webhooks.map(({ name, failurePolicy }) => [name, failurePolicy]),
+    [
+      ['pods.postern.dev', 'Ignore'],
+      ['contracts.postern.dev', 'Fail'],
+      ['bindings.postern.dev', 'Fail'],
+      ['namespaces.postern.dev', 'Fail'],
+    ],
+  );
+  for (const { name, clientConfig, matchPolicy, timeoutSeconds, namespaceSelector } of webhooks) {
+    assert.equal(clientConfig.caBundle, undefined, name);
+    assert.equal(matchPolicy, 'Equivalent');
+    assert.ok(timeoutSeconds <= 3);
+    const [system] = namespaceSelector.matchExpressions;
+    assert.deepEqual(system, { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', namespace] });
+  }
+  const enforced = webhooks[0]?.namespaceSelector.matchExpressions[1];
+  assert.deepEqual(enforced, { key: LABEL.enforce, operator: 'Exists' });
+});
+
+test('chart: a template rendered twice is the same, and an unchanged authority Job keeps its name', { skip }, async () => {
+  assert.deepEqual(await rendered(everything), await rendered(everything));
+  const job = async (...args: string[]) => (await rendered([...required, ...args])).find(({ kind }) => kind === 'Job')?.metadata.name;
+  assert.equal(await job(), await job('--set=replicas=3'));
+  assert.notEqual(await job(), await job(`--set=image.digest=sha256:${'1'.repeat(64)}`));
+});
+
+/** A change of each value, and what must then stand in what is rendered. */
+const CHANGES: Readonly<Record<string, { readonly to: string; readonly shows: RegExp | null }>> = {
+  'image.repository': { to: 'mirror.example.com:5000/postern', shows: /mirror\.example\.com:5000\/postern@sha256:/ },
+  'image.digest': { to: `sha256:${'a'.repeat(64)}`, shows: /@sha256:aaaa/ },
+  'image.pullPolicy': { to: 'Always', shows: /imagePullPolicy: Always/ },
+  'image.pullSecrets': { to: '[{"name":"registry"}]', shows: /imagePullSecrets:\s+- name: registry/ },
+  replicas: { to: '5', shows: /replicas: 5/ },
+  logLevel: { to: 'debug', shows: /POSTERN_LOG_LEVEL, value: "debug"/ },
+  'sidecar.pullPolicy': { to: 'Never', shows: /POSTERN_SIDECAR_PULL_POLICY, value: "Never"/ },
+  'sidecar.leaseSeconds': { to: '86400', shows: /POSTERN_LEASE_SECONDS, value: "86400"/ },
+  'sidecar.sizes': {
+    to: '[{"name":"tiny","cpu":{"request":"1m","limit":"2m"},"memory":{"request":"64Mi","limit":"65Mi"}}]',
+    shows: /POSTERN_SIDECAR_SIZES, value: "tiny=1m\/2m\/64Mi\/65Mi"/,
+  },
+  'operator.resources': { to: '{"limits":{"memory":"1Gi"}}', shows: /memory: 1Gi/ },
+  'operator.heapMiB': { to: '700', shows: /max-old-space-size=700/ },
+  'operator.nodeSelector': { to: '{"pool":"system"}', shows: /nodeSelector:\s+pool: system/ },
+  'operator.tolerations': { to: '[{"key":"system","operator":"Exists"}]', shows: /tolerations:\s+- key: system/ },
+  'operator.affinity': { to: '{"podAntiAffinity":{}}', shows: /podAntiAffinity/ },
+  'operator.priorityClassName': { to: 'system-cluster-critical', shows: /priorityClassName: system-cluster-critical/ },
+  'operator.podLabels': { to: '{"team":"platform"}', shows: /team: platform/ },
+  'operator.podAnnotations': { to: '{"example.com/note":"yes"}', shows: /example\.com\/note: "?yes/ },
+  'podDisruptionBudget.enabled': { to: 'false', shows: null },
+  'webhooks.timeoutSeconds': { to: '7', shows: /timeoutSeconds: 7/ },
+  'crds.install': { to: 'false', shows: null },
+  'roles.create': { to: 'false', shows: null },
+  'roles.aggregate': { to: 'true', shows: /aggregate-to-view: "true"/ },
+  'metrics.monitors.enabled': { to: 'true', shows: /kind: PodMonitor/ },
+  'metrics.monitors.interval': { to: '15s', shows: /interval: 15s/ },
+  'metrics.monitors.labels': { to: '{"release":"prometheus"}', shows: /release: prometheus/ },
+  'alerts.enabled': { to: 'true', shows: /kind: PrometheusRule/ },
+  'alerts.labels': { to: '{"role":"rules"}', shows: /role: rules/ },
+  'alerts.runbookUrl': {
+    to: 'https://wiki.example.com/runbooks',
+    shows: /runbook_url: https:\/\/wiki\.example\.com\/runbooks#posternnoleader/,
+  },
+  'dashboards.enabled': { to: 'true', shows: /grafana_dashboard: "1"/ },
+  'dashboards.labels': { to: '{"board":"yes"}', shows: /board: "?yes/ },
+  'dashboards.annotations': { to: '{"grafana_folder":"Postern"}', shows: /grafana_folder: Postern/ },
+  'watcher.enabled': { to: 'true', shows: /kind: Deployment\nmetadata:\n {2}name: postern-watcher/ },
+  'watcher.resources': { to: '{"limits":{"memory":"99Mi"}}', shows: /memory: 99Mi/ },
+};
+
+/** What must be on for another value to show. */
+const NEEDS: Readonly<Record<string, string>> = {
+  'metrics.monitors': 'metrics.monitors.enabled',
+  alerts: 'alerts.enabled',
+  dashboards: 'dashboards.enabled',
+  watcher: 'watcher.enabled',
+};
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: unknown;
+  readonly items?: Schema;
+}
+const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')) as Schema;
+
+/** Paths of values as a person sets them: a resource list is one. */
+function valuePaths(node: unknown, path = ''): string[] {
+  const open = /\.(resources|nodeSelector|affinity|podLabels|podAnnotations|labels|annotations)$/.test(path);
+  if (typeof node !== 'object' || node === null || Array.isArray(node) || open) return [path];
+  return Object.entries(node).flatMap(([name, child]) => valuePaths(child, path === '' ? name : `${path}.${name}`));
+}
+
+test('chart: every value has a change here, and each shows in what is rendered', { skip }, async () => {
+  const values: unknown = parse(readFileSync(join(chart, 'values.yaml'), 'utf8'));
+  assert.deepEqual(Object.keys(CHANGES).sort(), valuePaths(values).sort());
+  for (const [path, { to, shows }] of Object.entries(CHANGES)) {
+    const needed = Object.entries(NEEDS).find(([prefix]) => path.startsWith(`${prefix}.`))?.[1];
+    const on = needed === undefined || needed === path ? [] : [`--set=${needed}=true`];
+    const text = async (...args: string[]) => {
+      const { status, stdout, stderr } = await run('helm', ['template', 'postern', chart, '-n', namespace, ...required, ...on, ...args]);
+      assert.equal(status, 0, `${path}: ${stderr}`);
+      return stdout;
+    };
+    const changed = await text(/^[[{]/.test(to) ? `--set-json=${path}=${to}` : `--set=${path}=${to}`);
+    assert.notEqual(changed, await text(), `${path} changes nothing`);
+    if (shows !== null) assert.match(changed, shows, path);
+  }
+});
+
+test('chart: values.yaml explains every value, and the schema knows exactly those', () => {
+  const lines = readFileSync(join(chart, 'values.yaml'), 'utf8').split('\n');
+  for (const [index, line] of lines.entries()) {
+    const entry = /^( *)(- )?[a-zA-Z]+:/.exec(line);
+    if (entry === null || entry[2] !== undefined) continue;
+    const deep = (entry[1] ?? '').length;
+    const before = lines[index - 1] ?? '';
+    // A value of a kind with its neighbour above (two resource lists, a class of sizes) shares its comment.
+    const shared = deep >= 4 || /^( *)[a-zA-Z]+:/.test(before);
+    const opensBlock = line.endsWith(':');
+    assert.ok(before.trim().startsWith('#') || shared || opensBlock, `values.yaml:${index + 1} has no comment: ${line}`);
+  }
+  const known = (node: Schema | undefined, path: string): Schema | undefined =>
+    path.split('.').reduce<Schema | undefined>((at, name) => at?.properties?.[name], node);
+  for (const path of Object.keys(CHANGES)) assert.ok(known(schema, path), `${path} is not in values.schema.json`);
+});
+
+const REFUSED: Readonly<Record<string, { readonly set: string; readonly says: RegExp }>> = {
+  'a value that does not exist': { set: 'replica=3', says: /additional properties 'replica' not allowed/ },
+  'a misspelled value inside': { set: 'sidecar.leaseSecond=60', says: /'\/sidecar'.*additional properties 'leaseSecond' not allowed/s },
+  'a tag in the repository': { set: 'image.repository=registry.example.com/postern:v1', says: /\/image\/repository/ },
+  'a digest that is a tag': { set: 'image.digest=latest', says: /\/image\/digest.*does not match pattern '\^\(sha256/s },
+  'a lease of a second': { set: 'sidecar.leaseSeconds=1', says: /\/sidecar\/leaseSeconds.*minimum: got 1, want 60/s },
+  'a word for a number': { set: 'replicas=two', says: /\/replicas.*got string, want integer/s },
+  'a log level of its own': { set: 'logLevel=verbose', says: /\/logLevel.*value must be one of 'error', 'warn', 'info', 'debug'/s },
+  'a webhook that waits half a minute': {
+    set: 'webhooks.timeoutSeconds=30',
+    says: /\/webhooks\/timeoutSeconds.*maximum: got 30, want 10/s,
+  },
+  'CPU of a sidecar in cores': { set: 'sidecar.sizes[0].cpu.request=1', says: /\/sidecar\/sizes\/0/ },
+};
+
+for (const [what, { set, says }] of Object.entries(REFUSED)) {
+  test(`chart: refuses ${what} and names it`, { skip }, async () => {
+    const { status, stderr } = await run('helm', ['template', 'postern', chart, ...required, '--set', set]);
+    assert.notEqual(status, 0);
+    assert.match(stderr, says);
+  });
+}
