@@ -119,7 +119,7 @@ test('chart: the operator has no verb on Secrets, and nobody else has but the au
     { role: 'Role/postern-authority', verbs: ['get', 'update', 'patch'], only: ['postern-authority'] },
   ];
   assert.deepEqual(onSecrets(await rendered(required)), authority);
-  const watcher = { role: 'ClusterRole/postern-watcher', verbs: ['get', 'list', 'watch'], only: undefined };
+  const watcher = { role: 'ClusterRole/postern-watcher', verbs: ['list', 'watch'], only: undefined };
   assert.deepEqual(onSecrets(await rendered(everything)), [watcher, ...authority]);
 });
 
