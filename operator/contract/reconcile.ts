@@ -19,7 +19,7 @@ import { KINDS } from '#operator/kube/resource-kind.ts';
 import { applyStatus, type StatusPart } from '#operator/kube/status.ts';
 import { type CallerFacts, callerFacts, cloudIdentityRefusal } from './callers.ts';
 import { type ShownWarning, sessionFacts } from './session-facts.ts';
-import { type Compiled, type ContractStatus, contractStatus } from './status.ts';
+import { type Compiled, type ContractFacts, type ContractStatus, contractStatus } from './status.ts';
 import { asWritten, PRESETS, surroundings } from './written.ts';
 
 export interface CallerRights {
@@ -77,7 +77,7 @@ export class ContractReconciler {
   #statusNow(key: Key, record: ContractRecord, callers: readonly CallerFacts[]): { status: ContractStatus; afterMs: number | undefined } {
     const { cluster, clock } = this.#means;
     const nowMs = clock.wallMs();
-    const { compiled, defaults } = this.#compile(key, record, nowMs);
+    const { compiled, ...written } = this.#compile(key, record, nowMs);
     const revision = compiled.kind === 'compiled' ? compiled.contract.revision : undefined;
     const facts = sessionFacts({ name: record.name, revision }, sessionsOf(record, callers, cluster));
     const warnings = this.#paced(key, record.status?.warnings ?? [], facts.warnings);
@@ -85,11 +85,9 @@ export class ContractReconciler {
       name: record.name,
       generation: record.generation,
       compiled,
-      defaults,
+      ...written,
       callers,
       sessions: { ...facts, warnings: warnings.shown },
-      suspendedBindings: suspendedAmong(bindingsOf(record, cluster)),
-      suspended: specOf(record).suspended?.because,
       nowMs,
     });
     const expires = compiled.kind === 'compiled' && Object.keys(compiled.contract.warnings).length > 0;
@@ -97,16 +95,24 @@ export class ContractReconciler {
   }
 
   /** A contract that makes the compiler throw is set apart with a condition; the others go on (failure case OPR-11). */
-  #compile(key: Key, record: ContractRecord, nowMs: number): { compiled: Compiled; defaults: ContractStatus['defaults'] & object } {
+  #compile(
+    key: Key,
+    record: ContractRecord,
+    nowMs: number,
+  ): Pick<ContractFacts, 'compiled' | 'defaults' | 'suspended' | 'suspendedBindings'> {
+    const { cluster, onFault } = this.#means;
     try {
+      const suspended = specOf(record).suspended?.because;
+      const suspendedBindings = suspendedAmong(bindingsOf(record, cluster));
       const { object, report } = asWritten('ActionContract', record);
-      if (object === undefined) return { compiled: { kind: 'problems', problems: report.problems }, defaults: {} };
-      const compiled = compiledOf(object, surroundings(record, this.#means.cluster), nowMs);
+      if (object === undefined)
+        return { compiled: { kind: 'problems', problems: report.problems }, defaults: {}, suspended, suspendedBindings };
+      const compiled = compiledOf(object, surroundings(record, cluster), nowMs);
       const defaults = compiled.kind === 'compiled' ? filledDefaults(object, PRESETS, limits.statusDefaultsMax) : {};
-      return { compiled, defaults };
+      return { compiled, defaults, suspended, suspendedBindings };
     } catch (thrown) {
-      this.#means.onFault(key, thrown);
-      return { compiled: { kind: 'fault' }, defaults: {} };
+      onFault(key, thrown);
+      return { compiled: { kind: 'fault' }, defaults: {}, suspended: undefined, suspendedBindings: [] };
     }
   }
 

@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { unavailable } from '#test/servers/build.ts';
 import { bindingObject, contractObject } from './contract/records.ts';
-import { OperatorRig, until } from './operator-rig.ts';
+import { OperatorRig } from './operator-rig.ts';
+import { until } from './until.ts';
 
 const skip = await unavailable('etcd', 'kube-apiserver');
 let rig: OperatorRig;

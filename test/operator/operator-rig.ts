@@ -3,7 +3,6 @@
  * What people do is done as an administrator.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, parseAllDocuments } from 'yaml';
 import { createAuthority } from '#operator/certificate/issue.ts';
 import { connectionTo } from '#operator/kube/connect.ts';
@@ -12,6 +11,7 @@ import { type RunningOperator, startOperator } from '#operator/main.ts';
 import { readOperatorSettings } from '#operator/settings.ts';
 import { type KubeApiserver, startKubeApiserver } from '#test/servers/kube-apiserver.ts';
 import { type MountedAuthority, mountedAuthority } from './certificate/mounted-authority.ts';
+import { until } from './until.ts';
 
 export type Status = NonNullable<ContractRecord['status']>;
 type Plural = 'actioncontracts' | 'credentialbindings' | 'agentsessions';
@@ -139,16 +139,6 @@ export function conditions({ status }: Stored): Readonly<Record<string, string>>
   const list: readonly { readonly type: string; readonly status: string }[] = status?.conditions ?? [];
   return Object.fromEntries(list.map(({ type, status: is }) => [type, is]));
 }
-
-export async function until(holds: () => Promise<boolean> | boolean, says: () => string = () => 'it never held'): Promise<void> {
-  const endMs = performance.now() + WAIT_MS;
-  while (!(await holds())) {
-    if (performance.now() > endMs) throw new Error(`Waited ${WAIT_MS} ms: ${says()}`);
-    await sleep(50);
-  }
-}
-
-const WAIT_MS = 60_000;
 
 interface RbacObject {
   readonly kind: string;
