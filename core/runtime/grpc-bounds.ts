@@ -41,7 +41,7 @@ export const CONTROL_BOUNDS: GrpcBounds = {
   streamsMax: limits.controlStreamsMax,
   streamsPerConnectionMax: 1,
   requestBytesMax: limits.controlMessageBytesMax,
-  responseBytesMax: limits.controlBundleBytesMax,
+  responseBytesMax: limits.controlBundleBytesMax + limits.controlBundleFrameBytesMax,
   unreadBytesMax: 0,
   keepaliveMs: limits.controlKeepaliveMs,
   keepaliveTimeoutMs: limits.controlKeepaliveTimeoutMs,

@@ -94,9 +94,10 @@ export class StreamGuard {
       stream.once('end', () => clearTimeout(timer));
     }
     stream.once('close', () => this.#streams.delete(id));
-    // An answer given before the request was whole is a refusal: the rest of the request is not wanted.
+    // An answer given before the request was whole is a refusal: the rest of the request is not wanted. Of streams that answer while
+    // they are asked the status comes after `finish`; they are closed by their time.
     stream.once('finish', () => {
-      if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
+      if (!stream.readableEnded && this.#bounds.requestMsMax !== undefined) stream.close(constants.NGHTTP2_NO_ERROR);
     });
     return true;
   }

@@ -38,13 +38,17 @@ export class Attempts {
     return this.#failuresOf(source).left >= 1;
   }
 
-  /** Remembers a refusal for `keepMs`, and that the address failed. */
-  failed(source: string, token: string, refusal: ControlRefusal, keepMs: number): void {
+  /** An attempt from this address was refused. */
+  failed(source: string): void {
     const failures = this.#failuresOf(source);
     failures.left -= 1;
     this.#sources.delete(source);
     this.#sources.set(source, failures);
     dropOldest(this.#sources, limits.controlSourcesMax);
+  }
+
+  /** This token will be refused again, for `keepMs`. */
+  remember(token: string, refusal: ControlRefusal, keepMs: number): void {
     this.#refused.set(digest(token), { refusal, untilMs: this.#clock.monotonicMs() + keepMs });
     dropOldest(this.#refused, limits.controlRefusedTokensMax);
   }

@@ -73,9 +73,9 @@ export class Authenticator {
     });
   }
 
-  /** Counts an attempt that got so far and was refused later, as of a second sidecar. */
-  refused(authorization: string | undefined, peer: string, refusal: ControlRefusal): void {
-    this.#attempts.failed(peer, bearer(authorization) ?? '', refusal, limits.controlRefusedPodMs);
+  /** Counts an attempt that was refused later, as a second sidecar is. Its token may be the one of the first, which is to come back. */
+  refused(peer: string): void {
+    this.#attempts.failed(peer);
   }
 
   #mayTry(peer: string): void {
@@ -134,7 +134,8 @@ export class Authenticator {
     keepMs: number = limits.controlRefusedTokenMs,
   ): ControlRefusal {
     const refusal = new ControlRefusal(code, because);
-    this.#attempts.failed(peer, token, refusal, keepMs);
+    this.#attempts.failed(peer);
+    this.#attempts.remember(token, refusal, keepMs);
     return refusal;
   }
 }
@@ -152,5 +153,7 @@ function refusalOf(pod: PodObject | null, uid: string, account: string): string 
   if (['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')) return 'The pod has ended.';
   if ((pod.spec.serviceAccountName ?? 'default') !== account) return 'The pod runs as another ServiceAccount than the token.';
   if ((pod.spec.nodeName ?? '') === '') return 'The pod is on no node yet.';
+  // A pod without a sidecar breaks no rule of the guard: it may run. It may not be given contracts.
+  if (!(pod.spec.initContainers ?? []).some(({ name }) => name === SIDECAR.container)) return 'The pod has no sidecar.';
   return undefined;
 }

@@ -169,7 +169,7 @@ export class ControlService {
       'DUPLICATE_SIDECAR',
       'This pod has a sidecar already; the session is suspended until a person looks.',
     );
-    this.#authenticator.refused(context.authorization, context.peer, refusal);
+    this.#authenticator.refused(context.peer);
     this.#options.observer?.duplicate?.(keyOf(hold.session));
     // The cache will say it too; the stream that stands here need not wait for it.
     this.#streams.get(keyOf(hold.session))?.look(hold.session);
