@@ -29,6 +29,8 @@ export const CONTROL_LIMITS = {
   warningRefreshMs: 10 * 60_000,
   /** /startupz waits so long for a first bundle, then lets the pod start without: an operator that is away must not hold pods. */
   startupMsMax: 15_000,
+  /** What stands around the objects of a bundle in one message: session, lease, names of fields. */
+  controlBundleFrameBytesMax: 64 * 1024,
   /** The file with the last bundle: the largest bundle in base64, and the rest. */
   keptBundleBytesMax: 8 * 1024 * 1024,
   /** Characters of a person's reason that an error repeats. */

@@ -50,8 +50,13 @@ export interface StreamEvents {
 /** Resolves when the operator ended the stream well or `signal` was aborted; throws ControlFault or PosternError otherwise. */
 export async function runStream(dial: Dial, events: StreamEvents): Promise<void> {
   const { peer, ca, serverName, token, signal, clock } = dial;
+  // A listener added later would never hear of it, and the stream would outlive whoever wants to stop.
+  if (signal.aborted) return;
   const address = peer.host.includes(':') ? `[${peer.host}]:${peer.port}` : `${peer.host}:${peer.port}`;
-  const connection = connect(address, { tls: { ca, serverName }, receiveBytesMax: limits.controlBundleBytesMax });
+  const connection = connect(address, {
+    tls: { ca, serverName },
+    receiveBytesMax: limits.controlBundleBytesMax + limits.controlBundleFrameBytesMax,
+  });
   const stream = connection.client(ControlService).connect({ authorization: `Bearer ${token}` });
   const watch = new Watch(clock, () => stream.cancel());
   const leave = () => stream.cancel();

@@ -123,7 +123,12 @@ export async function startStage(options: StageOptions): Promise<Stage> {
   };
 }
 
-async function execute(client: GrpcClient<typeof ActionService>, action: string, args: unknown, extra: CallExtra): Promise<AnswerDocument> {
+export async function execute(
+  client: GrpcClient<typeof ActionService>,
+  action: string,
+  args: unknown,
+  extra: CallExtra,
+): Promise<AnswerDocument> {
   const request = {
     action,
     argumentsJson: extra.raw ?? new TextEncoder().encode(JSON.stringify(args)),
