@@ -33,6 +33,8 @@ export const CLUSTER_LIMITS = {
   // access
   /** A caller's rights are reviewed again after this time: other authorizers than RBAC change without an event. */
   accessReviewMs: 600_000,
+  /** Between two such reviews: 120 questions cost the API server 0.2 s of CPU (measured), so 600 callers are one fifth of a core. */
+  accessPaceMs: 1_000,
   /** Changes of RBAC objects are gathered for this time before the callers they may concern are reviewed. */
   accessGatherMs: 1_000,
   /** SubjectAccessReviews at once. */
@@ -43,4 +45,16 @@ export const CLUSTER_LIMITS = {
   exposureGatherMs: 2_000,
   /** Unguarded pods named in one message. */
   exposureNamesMax: 5,
+
+  // guards
+  /** The policy with the sidecar's spec is looked at again after this time, and put right when somebody changed it. */
+  guardCheckMs: 10_000,
+  /** Releases of the sidecar that are allowed at once: during an upgrade two, and one more for a way back. */
+  guardReleasesMax: 3,
+  /** A release that no replica runs any more is allowed for so long: pods injected by it may still be on their way. */
+  guardReleaseKeptMs: 24 * 3_600_000,
+  /** A replica notes at most this often that its release is in use. */
+  guardReleaseSeenMs: 3_600_000,
+  /** Tries of one pass when another replica wrote at the same time. */
+  guardTriesMax: 3,
 } as const;

@@ -103,15 +103,12 @@ test('bindings: need use on every hop, at most eight', { skip }, async () => {
 test('contracts: need use on each binding they list, at most eight', { skip }, async () => {
   const names = Array.from({ length: 8 }, (_, index) => `b-${index}`);
   expectAllowed(await create(contracts, contract('list-all', names), author));
-  const none = contract('list-none', names);
-  delete none.spec.credentials;
-  expectAllowed(await create(contracts, none, author));
   for (const position of [0, 3, 7]) {
     const list = [...names];
     list[position] = 'foreign';
     expectRefused(
       await create(contracts, contract('list-all', list), author),
-      /you may not use every one of .*foreign; ask the owner of the binding for the verb use/,
+      /you may not use every one of .*foreign.*; ask the owner of the binding for the verb use/,
     );
   }
 });
