@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import { clusterActionsCommand } from './cluster-actions.ts';
+import { clusterExplainPodCommand } from './cluster-explain-pod.ts';
 import { clusterAdmitCommand, clusterRevokeCommand } from './cluster-revoke.ts';
 import { clusterRotateCommand } from './cluster-rotate.ts';
 import { clusterSessionsCommand } from './cluster-sessions.ts';
@@ -16,6 +17,7 @@ export function clusterCommands(): readonly Command[] {
     clusterRevokeCommand(),
     clusterAdmitCommand(),
     clusterRotateCommand(),
+    clusterExplainPodCommand(),
     clusterWarningsCommand(),
   ];
 }
