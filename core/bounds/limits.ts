@@ -300,6 +300,8 @@ export const limits = {
   leaderRenewMsMax: 10_000,
   /** Between two renewals, or two looks at somebody else's Lease. */
   leaderRetryMs: 2_000,
+  /** Tries of one status write that others come before. */
+  statusTriesMax: 4,
   /** Characters of a condition's message; Kubernetes allows 32768, nobody reads them. */
   conditionMessageCharsMax: 1_024,
   /** Characters of an Event's note: the most Kubernetes takes. */

@@ -6,9 +6,11 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, systemClock } from '#core/bounds/clock.ts';
+import { limits } from '#core/bounds/limits.ts';
 import type { KubeClient } from './client.ts';
 import { type Condition, conditionsOf, type Finding } from './conditions.ts';
 import { isKubeError } from './kube-error.ts';
+import type { KubeObject } from './records.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
 export interface StatusPart {
@@ -26,6 +28,7 @@ export interface StatusOwner {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  readonly resourceVersion: string;
   readonly status: object | undefined;
 }
 
@@ -35,6 +38,9 @@ export interface StatusNow {
   readonly conditions: readonly Finding[];
 }
 
+/** Without `get`, a write that others come before is a KubeError 409. */
+type StatusClient = Pick<KubeClient, 'apply'> & Partial<Pick<KubeClient, 'get'>>;
+
 /** `gone`: the object was deleted, or recreated under its name, since it was seen. */
 export type StatusWrite = 'written' | 'unchanged' | 'gone';
 
@@ -43,7 +49,7 @@ export type StatusWrite = 'written' | 'unchanged' | 'gone';
  * part: it would belong to two writers, who would undo each other for ever.
  */
 export async function applyStatus(
-  client: Pick<KubeClient, 'apply'>,
+  client: StatusClient,
   part: StatusPart,
   owner: StatusOwner,
   now: StatusNow,
@@ -54,20 +60,31 @@ export async function applyStatus(
   const fields = Object.fromEntries(Object.entries(now.fields).filter(([, value]) => value !== undefined));
   refuseForeign(part, fields, conditions);
   if (isDeepStrictEqual(plain(fields), before.fields) && isDeepStrictEqual(plain(conditions), plain(before.conditions))) return 'unchanged';
-  const { namespace, name, uid } = owner;
   const status = { ...fields, ...(conditions.length > 0 && { conditions }) };
-  try {
-    // With the UID an object of the same name that is another one refuses the write (failure case OPR-10).
-    await client.apply(
-      part.kind,
-      { metadata: { namespace, name, uid }, status },
-      { manager: part.manager, force: true, subresource: 'status' },
-    );
-  } catch (error) {
-    if (isKubeError(error, 404) || (isKubeError(error, 409) && !namesManagers(error.message))) return 'gone';
-    throw error;
+  return write(client, part, owner, status);
+}
+
+/**
+ * The API server does not compare UIDs when the status of a custom resource is applied; measured. The version stands in for it: a
+ * judgement about a contract that was deleted must not become the status of the one that has its name now (failure case OPR-10).
+ * Where only somebody else's change came between, the write is made on top of that.
+ */
+async function write(client: StatusClient, { kind, manager }: StatusPart, owner: StatusOwner, status: object): Promise<StatusWrite> {
+  const { namespace, name, uid } = owner;
+  let { resourceVersion } = owner;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const metadata = { namespace, name, uid, resourceVersion };
+      await client.apply(kind, { metadata, status }, { manager, force: true, subresource: 'status' });
+      return 'written';
+    } catch (error) {
+      if (isKubeError(error, 404)) return 'gone';
+      if (!isKubeError(error, 409) || tries === limits.statusTriesMax || client.get === undefined) throw error;
+    }
+    const now = await client.get?.<KubeObject>(kind, { namespace, name });
+    if (now?.metadata.uid !== uid) return 'gone';
+    resourceVersion = now.metadata.resourceVersion;
   }
-  return 'written';
 }
 
 function partOf(part: StatusPart, status: object | undefined): { readonly fields: object; readonly conditions: readonly Condition[] } {
@@ -86,9 +103,4 @@ function refuseForeign(part: StatusPart, fields: object, conditions: readonly Co
 /** As it will be read back: without undefined members. */
 function plain<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
-}
-
-/** A conflict about fields, which `force` rules out, is not one about the UID. */
-function namesManagers(message: string): boolean {
-  return message.includes('conflict with');
 }

@@ -46,8 +46,9 @@ export class WorkQueue {
   readonly #options: QueueOptions;
   readonly #clock: Clock;
   readonly #entries = new Map<Key, Entry>();
-  /** In order of arrival. */
-  readonly #ready = new Set<Key>();
+  /** In order of arrival, from `#first` on; a Set would walk over the holes of all keys it gave out before. */
+  #ready: Key[] = [];
+  #first = 0;
   readonly #running = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   #dropped = false;
@@ -59,7 +60,7 @@ export class WorkQueue {
 
   /** Keys that are ready or running; those that wait are not due. */
   get length(): number {
-    return this.#ready.size + this.#running.size;
+    return this.#ready.length - this.#first + this.#running.size;
   }
 
   /** Keys that keep failing. */
@@ -76,7 +77,7 @@ export class WorkQueue {
         return;
       }
       this.#entries.set(key, { state: 'ready', again: false, failures: 0, poison: false, dueMs: 0, cancel: () => {} });
-      this.#ready.add(key);
+      this.#ready.push(key);
     } else if (entry.state === 'running') {
       entry.again = true;
     } else if (entry.state === 'waiting') {
@@ -90,16 +91,21 @@ export class WorkQueue {
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the controller was stopped'));
     for (const { cancel } of this.#entries.values()) cancel();
-    this.#ready.clear();
+    this.#ready = [];
+    this.#first = 0;
     await Promise.all(this.#running);
     this.#entries.clear();
   }
 
   #pump(): void {
     while (this.#running.size < this.#options.concurrency && !this.#stop.signal.aborted) {
-      const [key] = this.#ready;
+      const key = this.#ready[this.#first];
       if (key === undefined) return;
-      this.#ready.delete(key);
+      this.#first += 1;
+      if (this.#first > 1000 && this.#first * 2 > this.#ready.length) {
+        this.#ready = this.#ready.slice(this.#first);
+        this.#first = 0;
+      }
       const run = this.#run(key, this.#entries.get(key) as Entry).finally(() => {
         this.#running.delete(run);
         this.#pump();
@@ -146,7 +152,7 @@ export class WorkQueue {
   #makeReady(key: Key, entry: Entry): void {
     entry.cancel();
     entry.state = 'ready';
-    this.#ready.add(key);
+    this.#ready.push(key);
   }
 
   #forget(key: Key): void {
