@@ -5,11 +5,11 @@ import { startWebhookServer, type WebhookServer } from '#operator/webhook/server
 import { validateNamespace } from '#operator/webhook/validate-namespace.ts';
 import { validateBinding, validateContract } from '#operator/webhook/validate-objects.ts';
 import { refuseToListen } from './listen-refusal.ts';
-import { sidecarReleases } from './releases.ts';
+import type { OwnRelease } from './own-release.ts';
 import type { ReplicaMeans } from './replica-means.ts';
 import { sizeClasses } from './settings.ts';
 
-export function startAdmission(means: ReplicaMeans, isSynced: () => boolean): Promise<WebhookServer> {
+export function startAdmission(means: ReplicaMeans, release: Pick<OwnRelease, 'releases'>, isReady: () => boolean): Promise<WebhookServer> {
   const { settings, cluster, certificates, clock, log, metrics } = means;
   const [first, ...others] = sizeClasses(settings.sidecarSizes);
   if (first === undefined) throw new TypeError('the pattern of the setting demands one size class');
@@ -18,12 +18,12 @@ export function startAdmission(means: ReplicaMeans, isSynced: () => boolean): Pr
     port: settings.webhookPort,
     certificates,
     clock,
-    ready: isSynced,
+    ready: isReady,
     webhooks: [
       mutatePod({
         facts: new InjectionFactsSource(cluster, clock),
         sizes: [first, ...others],
-        releases: () => sidecarReleases(settings, certificates),
+        releases: () => release.releases,
       }),
       validateContract(cluster, clock),
       validateBinding(cluster),

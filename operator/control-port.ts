@@ -4,15 +4,14 @@ import { CONTROL_BOUNDS } from '#core/runtime/grpc-bounds.ts';
 import { GrpcServer } from '#core/runtime/grpc-server.ts';
 import { ControlService } from '#operator/control/service.ts';
 import { type JudgedPod, judgePod } from '#operator/guard/judge.ts';
-import { allowedRelease } from '#operator/guard/sidecar-release.ts';
+import type { AllowedRelease } from '#operator/guard/sidecar-release.ts';
 import type { PodObject } from '#operator/kube/records.ts';
 import { stateForStream } from '#operator/session/facts.ts';
 import { ControlService as ControlSchema } from '#proto/postern/control/v1/control_pb.ts';
 import { refuseToListen } from './listen-refusal.ts';
 import { logFields } from './log-fields.ts';
-import { sidecarReleases } from './releases.ts';
+import type { OwnRelease } from './own-release.ts';
 import type { ReplicaMeans } from './replica-means.ts';
-import { sizeClasses } from './settings.ts';
 
 export interface ControlPort {
   readonly port: number;
@@ -23,7 +22,11 @@ export interface ControlPort {
 }
 
 /** `cacheAgeMs`: of the oldest cache; infinite before the first list. */
-export async function startControl(means: ReplicaMeans, cacheAgeMs: () => number): Promise<ControlPort> {
+export async function startControl(
+  means: ReplicaMeans,
+  release: Pick<OwnRelease, 'allowed'>,
+  cacheAgeMs: () => number,
+): Promise<ControlPort> {
   const { settings, connection, cluster, certificates, clock, log, metrics } = means;
   const service = new ControlService({
     kube: connection.client,
@@ -31,7 +34,7 @@ export async function startControl(means: ReplicaMeans, cacheAgeMs: () => number
     clock,
     replica: settings.replica,
     leaseMs: settings.leaseSeconds * 1000,
-    judge: (pod) => judge(pod, means),
+    judge: (pod) => judge(pod, means, release.allowed),
     stateOf: (session, acknowledged) => stateForStream(cluster, session, acknowledged),
     cacheAgeMs,
     observer: {
@@ -64,10 +67,8 @@ export async function startControl(means: ReplicaMeans, cacheAgeMs: () => number
 }
 
 /** The guards' own rules, for the pod as it is now: it may be older than they are. */
-function judge(pod: PodObject, { cluster, settings, certificates }: ReplicaMeans): string | undefined {
-  const sizes = sizeClasses(settings.sidecarSizes);
-  const releases = sidecarReleases(settings, certificates).map((release) => allowedRelease(release, sizes));
+function judge(pod: PodObject, { cluster }: ReplicaMeans, allowed: readonly AllowedRelease[]): string | undefined {
   const enforced = cluster.namespaces.get(pod.metadata.namespace ?? '')?.enforced === true;
-  const [finding] = judgePod(pod as PodObject & JudgedPod, releases, { enforced });
+  const [finding] = judgePod(pod as PodObject & JudgedPod, allowed, { enforced });
   return finding === undefined ? undefined : `${finding.path}: ${finding.message}`;
 }

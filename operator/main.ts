@@ -23,6 +23,7 @@ import { startAdmission } from './admission.ts';
 import { startControl } from './control-port.ts';
 import { Leader } from './leader.ts';
 import { refuseToListen } from './listen-refusal.ts';
+import { OwnRelease } from './own-release.ts';
 import { objectReadings } from './readings.ts';
 import type { ReplicaMeans } from './replica-means.ts';
 import type { OperatorSettings } from './settings.ts';
@@ -72,10 +73,11 @@ export async function startOperator({ settings, version, connection, clock = sys
   let stopping = false;
   await using undo = new AsyncDisposableStack();
   const ended = new AbortController();
-  const renewing = certificates.run(ended.signal);
+  const release = new OwnRelease({ ...means, client: connection.client });
+  const running = Promise.all([certificates.run(ended.signal), release.run(ended.signal)]);
   undo.defer(async () => {
     ended.abort(new Error('the operator stops'));
-    await renewing;
+    await running;
   });
 
   const late: { informers?: Informers; probes?: Probes } = {};
@@ -84,9 +86,9 @@ export async function startOperator({ settings, version, connection, clock = sys
     await late.probes?.close();
   });
   const isSynced = () => late.informers?.ages().every(({ synced }) => synced) === true;
-  const admission = await startAdmission(means, isSynced);
+  const admission = await startAdmission(means, release, () => isSynced() && release.isAllowed);
   undo.defer(() => admission.close());
-  const control = await startControl(means, () => oldestMs(late.informers));
+  const control = await startControl(means, release, () => oldestMs(late.informers));
   undo.defer(() => control.close());
   // After the parts have subscribed to the caches: the first list comes as changes.
   const informers = startInformers({ transport: connection.transport, cluster, clock, observer });
@@ -94,12 +96,13 @@ export async function startOperator({ settings, version, connection, clock = sys
 
   const leader = new Leader(means, observer);
   undo.defer(() => leader.stop());
-  const notReady = () => [...(stopping ? ['stopping'] : []), ...(isSynced() ? [] : ['caches']), ...(leader.hasLeader ? [] : ['leader'])];
+  const missing = () => [...(isSynced() ? [] : ['caches']), ...(release.isAllowed ? [] : ['guard'])];
+  const notReady = () => [...(stopping ? ['stopping'] : []), ...missing(), ...(leader.hasLeader ? [] : ['leader'])];
   const probes = await startProbes({
     host: settings.host,
     port: settings.adminPort,
     notReady,
-    notStarted: () => (isSynced() ? [] : ['caches']),
+    notStarted: missing,
     metrics: () => metrics.exposition(),
   }).catch(refuseToListen('POSTERN_ADMIN_PORT', settings.adminPort));
   late.probes = probes;

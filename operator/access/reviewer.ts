@@ -2,7 +2,8 @@
  * What callers may do beside calling, asked of the API server and kept by account (failure case LEAK-24).
  *
  * - An account is reviewed when it becomes a caller, when RBAC objects that name it change, when the names it is asked with change, and
- *   every limits.accessReviewMs: other authorizers than RBAC change without an event.
+ *   every limits.accessReviewMs: other authorizers than RBAC change without an event. Those last ones take turns (limits.accessPaceMs).
+ * - A new leader trusts the verdicts it finds in the status of contracts until their turn comes.
  * - Until its first review is over nobody says anything about it, and it gets no bundle. A review that fails leaves the verdict before it.
  * - Questions go out in the order of the table, limits.accessReviewsMax at once over all accounts, and end at the first yes: the answer is
  *   the same on every replica and in every review.
@@ -66,6 +67,13 @@ export class AccessReviewer {
     return (await this.#review(key, caller)).refused;
   }
 
+  /** Takes the verdict of the leader before, until the account's turn comes. One that was reviewed here already stays. */
+  trust(key: string, refused: string | null): void {
+    const caller = this.#means.callerOf(key);
+    if (caller === undefined || this.#kept.has(key)) return;
+    this.#kept.set(key, { refused, names: namesOf(caller), atMs: Number.NEGATIVE_INFINITY });
+  }
+
   start(): void {
     this.#stopped = false;
     this.#sweepLater();
@@ -93,11 +101,13 @@ export class AccessReviewer {
     });
   }
 
-  /** Looks for verdicts that are too old ten times in that age, so that they do not all fall due together. */
+  /** One account at a time, the one that was not looked at for longest: 120 questions each must not become a burst. */
   #sweepLater(): void {
-    this.#cancelSweep = this.#means.clock.alarm(limits.accessReviewMs / 10, () => {
-      const now = this.#means.clock.monotonicMs();
-      for (const [key, { atMs }] of this.#kept) if (now - atMs >= limits.accessReviewMs * 0.9) this.#again(key);
+    this.#cancelSweep = this.#means.clock.alarm(limits.accessPaceMs, () => {
+      const dueMs = this.#means.clock.monotonicMs() - limits.accessReviewMs;
+      let oldest: readonly [string, number] | undefined;
+      for (const [key, { atMs }] of this.#kept) if (atMs <= dueMs && atMs < (oldest?.[1] ?? Infinity)) oldest = [key, atMs];
+      if (oldest !== undefined) this.#again(oldest[0]);
       if (!this.#stopped) this.#sweepLater();
     });
   }

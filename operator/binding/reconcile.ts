@@ -16,7 +16,7 @@ import { keyFacts } from './key-facts.ts';
 import { type BindingFacts, bindingStatus } from './status.ts';
 
 export interface BindingMeans {
-  readonly client: Pick<KubeClient, 'apply'>;
+  readonly client: Pick<KubeClient, 'apply' | 'get'>;
   readonly cluster: Cluster;
   readonly clock: Clock;
 }

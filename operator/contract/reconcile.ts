@@ -23,14 +23,14 @@ import { type Compiled, type ContractFacts, type ContractStatus, contractStatus 
 import { asWritten, PRESETS, surroundings } from './written.ts';
 
 export interface CallerRights {
-  /** `it may create pods`, or null; undefined before the first review. `key` is `namespace/account`. */
-  known(key: Key): string | null | undefined;
-  /** As `known`, after the first review if there was none. Throws KubeError when that fails. */
+  /** A verdict of the leader before, for an account that was not reviewed yet. `key` is `namespace/account`. */
+  trust(key: Key, refused: string | null): void;
+  /** `it may create pods`, or null; after the first review if there was none. Throws KubeError when that fails. */
   verdict(key: Key): Promise<string | null>;
 }
 
 export interface ContractMeans {
-  readonly client: Pick<KubeClient, 'apply'>;
+  readonly client: Pick<KubeClient, 'apply' | 'get'>;
   readonly cluster: Cluster;
   readonly rights: CallerRights;
   readonly clock: Clock;
@@ -137,15 +137,13 @@ export class ContractReconciler {
   }
 
   /**
-   * A new leader has reviewed nobody yet, and takes what the status says until it has: else every bundle of the cluster would wait for
-   * thousands of reviews. A verdict that turns out otherwise makes the queue look again.
+   * A new leader has reviewed nobody yet, and trusts what the status says until the account's turn comes: else every bundle of the cluster
+   * would wait for thousands of reviews. A verdict that turns out otherwise makes the queue look again.
    */
   #rightsOf(account: Key, before: { readonly refused?: string } | undefined): Promise<string | null> {
     const { rights } = this.#means;
-    const verdict = rights.verdict(account);
-    if (rights.known(account) !== undefined || before === undefined || before.refused === UNREVIEWED) return verdict;
-    verdict.catch(() => undefined); // tried again with the next review, and told there
-    return Promise.resolve(before.refused ?? null);
+    if (before !== undefined && before.refused !== UNREVIEWED) rights.trust(account, before.refused ?? null);
+    return rights.verdict(account);
   }
 
   /** Times of warnings move with every call; they are written at most once in limits.statusWarningsMs, a new or ended one at once. */

@@ -14,7 +14,7 @@ import { applyStatus, type StatusPart } from '#operator/kube/status.ts';
 import { EXPOSURES, type Exposure, exposureNote, type NamespaceExposure, namespaceExposure, some } from './exposure.ts';
 
 export interface ExposureMeans {
-  readonly client: Pick<KubeClient, 'apply'>;
+  readonly client: Pick<KubeClient, 'apply' | 'get'>;
   readonly cluster: Cluster;
   readonly events: Pick<EventTeller, 'tell'>;
   readonly clock: Clock;
