@@ -39,7 +39,7 @@ export interface StatusNow {
 }
 
 /** Without `get`, a write that others come before is a KubeError 409. */
-type StatusClient = Pick<KubeClient, 'apply'> & Partial<Pick<KubeClient, 'get'>>;
+export type StatusClient = Pick<KubeClient, 'apply'> & Partial<Pick<KubeClient, 'get'>>;
 
 /** `gone`: the object was deleted, or recreated under its name, since it was seen. */
 export type StatusWrite = 'written' | 'unchanged' | 'gone';
