@@ -57,8 +57,12 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
   const app = createApp(options);
   const { server } = app;
   server.maxConnections = limits.admissionConnectionsMax;
-  // For peers that send no server name; the others are asked for at each handshake.
-  const setDefault = () => server.setSecureContext({ cert: certificates.identity.certificatePem, key: certificates.identity.keyPem });
+  // For peers that send no server name; the others are asked for at each handshake. It replaces what the server was made with, the
+  // least version too.
+  const setDefault = () => {
+    const { certificatePem, keyPem } = certificates.identity;
+    server.setSecureContext({ cert: certificatePem, key: keyPem, minVersion: 'TLSv1.3' });
+  };
   setDefault();
   const stopListening = certificates.onChange(setDefault);
   app.removeAllContentTypeParsers();

@@ -3,13 +3,22 @@
  * that change pods. Method: the real webhook server, the real CA and caBundle, pods created as a user would.
  */
 import assert from 'node:assert/strict';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { sidecarContainer } from '#operator/pod/sidecar-container.ts';
 import { until } from '#test/operator/kube/fast-clock.ts';
 import { RELEASE, SIZES } from '#test/operator/pod/pods.ts';
 import { unavailable } from '#test/servers/build.ts';
 import { type Mutator, startMutator } from './other-webhook.ts';
-import { CONFIGURATIONS, createNamespace, expectStatus, knowNamespace, startWebhookRig, type WebhookRig } from './webhook-rig.ts';
+import {
+  CONFIGURATIONS,
+  changeWebhook,
+  createNamespace,
+  expectStatus,
+  knowNamespace,
+  startWebhookRig,
+  type WebhookRig,
+} from './webhook-rig.ts';
 
 const skip = await unavailable('etcd', 'kube-apiserver');
 
@@ -257,6 +266,26 @@ test('pods: with the webhook gone pods are admitted as they came; the guards jud
   await until(bare, 'the API server asks the address where nobody is');
   await at(webhook.clientConfig.url);
   await until(async () => !(await bare()), 'the API server asks us again');
+});
+
+test('pods: with the webhook in a black hole pods are admitted after the time the configuration gives (INJ-03)', { skip }, async () => {
+  const where = await namespace();
+  // Takes connections and never says a word.
+  const held = new Set<Socket>();
+  const hole = createServer((socket) => held.add(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => hole.listen(0, '127.0.0.1', resolve));
+  const { port } = hole.address() as AddressInfo;
+  const path = `${CONFIGURATIONS}/mutatingwebhookconfigurations/postern`;
+  const { body } = await rig.kube.request<{ webhooks: { clientConfig: { caBundle: string } }[] }>('GET', path);
+  const { caBundle } = body.webhooks[0]?.clientConfig ?? {};
+  await changeWebhook(rig.kube, { timeoutSeconds: 1, clientConfig: { url: `https://localhost:${port}/mutate/pods`, caBundle } });
+  const bare = async () => expectStatus(await create(where, agentPod()), 201).body.spec.initContainers === undefined;
+  await until(bare, 'the API server gives up on the hole');
+  // Elsewhere nobody waits: the webhook is not asked.
+  await createNamespace(rig.kube, 'elsewhere', {});
+  expectStatus(await create('elsewhere', agentPod()), 201);
+  for (const socket of held) socket.destroy();
+  await new Promise<void>((resolve) => hole.close(() => resolve()));
 });
 
 test('webhooks: nothing failed on the way', { skip }, () => {
