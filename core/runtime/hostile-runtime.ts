@@ -80,8 +80,15 @@ function isBeside(program: string, folder: string): boolean {
   return isAbsolute(folder) && resolve(folder).startsWith(`${home}${sep}`);
 }
 
+/**
+ * What the kubelet sets for each Service of the pod's namespace unless the pod says no (enableServiceLinks), and a sidecar cannot say it
+ * for the pod it is put into: a Service named `node-exporter` must not keep it from starting. No program reads settings of these forms.
+ */
+const SERVICE_LINK =
+  /^[A-Z0-9_]+_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT(?:_[0-9]+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
+
 function isRefused(name: string): boolean {
-  return !HARMLESS.has(name) && REFUSED.some((family) => family.test(name));
+  return !HARMLESS.has(name) && !SERVICE_LINK.test(name) && REFUSED.some((family) => family.test(name));
 }
 
 const FLAGS = new Set([

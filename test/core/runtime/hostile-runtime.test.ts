@@ -20,6 +20,19 @@ test('hostile runtime: what images set of themselves is no problem', () => {
   assert.deepEqual(runtimeProblems({ ...clean, env }), []);
 });
 
+test('hostile runtime: variables of Services do not keep it from starting, whatever the Services are called', () => {
+  const of = (service: string) => ({
+    [`${service}_SERVICE_HOST`]: '10.0.0.1',
+    [`${service}_SERVICE_PORT`]: '80',
+    [`${service}_SERVICE_PORT_HTTP_PROXY`]: '80',
+    [`${service}_PORT`]: 'tcp://10.0.0.1:80',
+    [`${service}_PORT_80_TCP`]: 'tcp://10.0.0.1:80',
+    [`${service}_PORT_80_TCP_ADDR`]: '10.0.0.1',
+  });
+  const env = { ...of('NODE_EXPORTER'), ...of('GRPC_GATEWAY'), ...of('SSL_PROXY') };
+  assert.deepEqual(runtimeProblems({ ...clean, env }), []);
+});
+
 test('hostile runtime: a compile cache is taken from beside the program only', () => {
   const given = (folder: string) => runtimeProblems({ ...clean, env: { NODE_COMPILE_CACHE: folder } }).length;
   assert.equal(given('/postern/compile-cache'), 0);
