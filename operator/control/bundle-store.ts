@@ -3,6 +3,7 @@
  * accounts by index, so that an edited contract costs the accounts it names and no others; a bundle is made once for an account,
  * however many sidecars it has, and streams are told only when its revision is another.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import { type Key, keyOf } from '#operator/kube/cache.ts';
@@ -42,7 +43,7 @@ export class BundleStore {
     ];
   }
 
-  /** Calls `changed` each time the bundle of the account has another revision, until `stop`. */
+  /** Calls `changed` each time the bundle of the account, or what did not fit it, is another, until `stop`. */
   watch(namespace: string, account: string, changed: () => void): { current(): StoredBundle; stop(): void } {
     const key = keyOf({ namespace, name: account });
     let entry = this.#entries.get(key);
@@ -104,7 +105,7 @@ export class BundleStore {
   /** True when it waits for the leader's judgement. */
   #renew(entry: Entry, dirtyMs: number): boolean {
     const content = bundleOf(this.#cluster, entry.namespace, entry.account);
-    const held = entry.bundle.content.contracts;
+    const { contracts: held, leftOut } = entry.bundle.content;
     const takenAway = content.unsettled.some((name) => held.includes(name));
     if (takenAway && this.#clock.monotonicMs() - dirtyMs < limits.controlSettleMsMax) return true;
     entry.dirtyMs = undefined;
@@ -113,7 +114,8 @@ export class BundleStore {
       content: same ? { ...content, encoded: entry.bundle.content.encoded } : content,
       seenMs: same ? entry.bundle.seenMs : dirtyMs,
     };
-    if (!same) for (const listener of entry.listeners) listener();
+    // What is left out is told to people, also where what is served stays the same.
+    if (!same || !isDeepStrictEqual(content.leftOut, leftOut)) for (const listener of entry.listeners) listener();
     return false;
   }
 }

@@ -183,13 +183,13 @@ export class ControlStream {
         const bundle = this.#watch.current();
         this.#wanted = false;
         const sentMs = clock.monotonicMs();
+        this.#reporter.change((status, nowMs) => bundleSize(status, bundle.content.leftOut, nowMs));
         if (bundle.content.revision === this.#pushed?.bundle.content.revision) return;
         this.#pushed = { bundle, sentMs };
         this.#unacknowledged = true;
         this.#told = this.#state();
         this.#renewAtMs = sentMs + limits.controlHeartbeatMs;
         await this.#deliver(bundleMessage(bundle.content, this.#told, this.#means.leaseMs()));
-        this.#reporter.change((status, nowMs) => bundleSize(status, bundle.content.leftOut, nowMs));
       });
     } catch (thrown) {
       this.end(thrown instanceof Error ? thrown : new TypeError('a push failed'));

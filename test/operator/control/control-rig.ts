@@ -241,7 +241,11 @@ export class ControlRig implements AsyncDisposable {
 
   /** Connects as the sidecar of a pod does. */
   sidecar(replica: Replica, agent: Pick<Agent, 'token'>, options: SidecarOptions = {}): TestSidecar {
-    const sidecar = new TestSidecar(connect(replica.address, { tls: { ca: this.#tls.ca, serverName: SERVER_NAME } }), agent.token, options);
+    const sidecar = new TestSidecar(
+      connect(replica.address, { tls: { ca: this.#tls.ca, serverName: SERVER_NAME }, receiveBytesMax: CONTROL_BOUNDS.responseBytesMax }),
+      agent.token,
+      options,
+    );
     this.#closers.push(() => sidecar.leave());
     return sidecar;
   }
