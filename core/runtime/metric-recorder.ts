@@ -84,7 +84,10 @@ export class MetricRecorder {
     const gauges = new Map([...this.#gauges, ...this.#more()]);
     for (const [name, gauge] of loaded.gauges) {
       gauge.reset();
-      for (const [labels, value] of gauges.get(name)?.() ?? []) gauge.set(labels, value);
+      const values = gauges.get(name)?.() ?? [];
+      // The library makes a 0 of what has no value: a sidecar without an operator would say that it lost its operator.
+      if (values.length === 0) gauge.remove({});
+      for (const [labels, value] of values) gauge.set(labels, value);
     }
     return { text: await loaded.registry.metrics(), contentType: loaded.registry.contentType };
   }

@@ -125,10 +125,10 @@ export async function startControlledStage(options: ControlledOptions): Promise<
 }
 
 /** Asks again until it is so; the limit is for a machine under load. */
-export async function eventually(holds: () => Promise<boolean>, what: string): Promise<void> {
+export async function eventually(holds: () => Promise<boolean>, what: string | (() => string)): Promise<void> {
   const untilMs = performance.now() + 15_000;
   while (!(await holds())) {
-    if (performance.now() > untilMs) throw new Error(`waited for ${what} in vain`);
+    if (performance.now() > untilMs) throw new Error(`waited in vain for ${typeof what === 'string' ? what : what()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -148,3 +148,61 @@ test('metrics: contracts are counted by readiness', async () => {
   assert.equal(found.get('postern_loaded_contracts{state="ready"}'), 1);
   assert.equal(found.get('postern_loaded_contracts{state="not_ready"}'), 1);
 });
+
+test('metrics: a newer bundle takes the place of the contracts before it', async () => {
+  const metrics = new SidecarMetrics(manual());
+  metrics.serve([contract, { ...contract, action: 'deploy' }]);
+  metrics.serve([contract]);
+  metrics.callFailed('deploy', 'ACTION_UNKNOWN', 1);
+  const found = await page(metrics);
+  assert.equal(found.get('postern_loaded_contracts{state="ready"}'), 1);
+  assert.equal(found.get('postern_calls_total{action="unknown",code="ACTION_UNKNOWN"}'), 1);
+});
+
+test('metrics: an operator is told of one warning for each action, code and owner, with the earliest expiry', () => {
+  const clock = manual();
+  const metrics = new SidecarMetrics(clock);
+  metrics.serve([contract]);
+  metrics.callAnswered('search_code', partial, 1);
+  clock.pass(1_000);
+  metrics.callAnswered('search_code', partial, 1);
+  const [first, ...rest] = metrics.activeWarnings();
+  assert.deepEqual(
+    [first, ...rest].map((warning) => warning?.code),
+    ['CREDENTIAL_REFLECTED', 'DEFAULT_SCOPE_APPLIED', 'STALE_INDEX'],
+  );
+  assert.deepEqual(rest[0], {
+    action: 'search_code',
+    code: 'DEFAULT_SCOPE_APPLIED',
+    owner: 'search-team',
+    firstMs: START_MS,
+    lastMs: START_MS + 1_000,
+    expiresMs: Date.parse('2026-06-30'),
+  });
+  clock.pass(limits.warningActiveMs + 1);
+  assert.deepEqual(metrics.activeWarnings(), []);
+});
+
+test('metrics: only a sidecar with an operator has the series of one', async () => {
+  const without = await page(new SidecarMetrics(manual()));
+  assert.ok(![...without.keys()].some((key) => key.startsWith('postern_control_') || key.startsWith('postern_session_')));
+  const metrics = new SidecarMetrics(manual());
+  metrics.control(() => ({
+    connected: true,
+    leaseMs: 1_500,
+    state: 'Suspended',
+    kept: false,
+    refused: 2,
+    credentials: [{ secret: 'postern-x', key: 'token', sinceMs: START_MS - 60_000 }],
+  }));
+  metrics.controlEnded('silent');
+  const found = await page(metrics);
+  assert.equal(found.get('postern_control_connected_state'), 1);
+  assert.equal(found.get('postern_control_lease_seconds'), 1.5);
+  assert.equal(found.get('postern_control_ends_total{reason="silent"}'), 1);
+  assert.equal(found.get('postern_session_state{state="Suspended"}'), 1);
+  assert.equal(found.get('postern_session_state{state="Active"}'), 0);
+  assert.equal(found.get('postern_bundle_kept_state'), 0);
+  assert.equal(found.get('postern_refused_contracts'), 2);
+  assert.equal(found.get('postern_credential_age_seconds{secret="postern-x",key="token"}'), 60);
+});

@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { type Probes, startProbes } from '#core/runtime/probes.ts';
 
 const missing: string[] = [];
+const waiting: string[] = [];
 let probes: Probes | undefined;
 after(() => probes?.close());
 
@@ -12,6 +13,7 @@ async function get(path: string, method = 'GET'): Promise<{ status: number; text
     host: '127.0.0.1',
     port: 0,
     notReady: () => missing,
+    notStarted: () => waiting,
     metrics: async () => ({ text: 'postern_calls_total 1\n', contentType: 'text/plain; version=0.0.4' }),
   });
   const { port } = probes;
@@ -37,6 +39,15 @@ test('probes: readiness names what is missing, in closed words', async () => {
   assert.deepEqual(await get('/readyz').then(({ status, text }) => [status, text]), [503, 'contracts\n']);
   missing.splice(0, missing.length);
   assert.equal((await get('/readyz')).status, 200);
+});
+
+test('probes: the start is over once nothing is waited for, whatever is not ready', async () => {
+  missing.splice(0, missing.length, 'lease');
+  waiting.splice(0, waiting.length, 'bundle');
+  assert.deepEqual(await get('/startupz').then(({ status, text }) => [status, text]), [503, 'bundle\n']);
+  waiting.splice(0, waiting.length);
+  assert.equal((await get('/startupz')).status, 200);
+  missing.splice(0, missing.length);
 });
 
 test('probes: metrics come with their content type', async () => {

@@ -56,7 +56,11 @@ export function startLink(
       return welcomes;
     },
     writeToken: (text) => writeFileSync(tokenFile, text),
-    ended: (end) => eventually(async () => ends.includes(end), `a stream to end with ${end}; so far ${ends.join(', ')}`),
+    ended: (end) =>
+      eventually(
+        async () => ends.includes(end),
+        () => `a stream to end with ${end}; so far ${ends.join(', ')}`,
+      ),
     [Symbol.asyncDispose]: async () => {
       await link.stop();
       rmSync(directory, { recursive: true });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -39,6 +39,16 @@ test('keys: a file that is not a session is refused, never replaced', () => {
     assert.throws(() => keptKeys(state), StateUnusable);
     assert.equal(statSync(path).size, text.length);
   }
+});
+
+test('keys: the instance tells two sessions apart, is kept by a restart, and is no key', () => {
+  const state = join(directory, 'instance');
+  const { instance } = keptKeys(state);
+  assert.match(instance, /^sha256:[0-9a-f]{64}$/);
+  assert.equal(keptKeys(state).instance, instance);
+  assert.notEqual(ephemeralKeys().instance, instance);
+  const kept: { current: string } = JSON.parse(readFileSync(join(state, 'session.json'), 'utf8'));
+  assert.notEqual(Buffer.from(kept.current, 'base64').toString('hex'), instance.slice(7));
 });
 
 test('keys: two processes without a state share nothing', () => {
