@@ -91,6 +91,8 @@ function createApp({ certificates }: WebhookServerOptions) {
     bodyLimit: limits.admissionBodyBytesMax,
     requestTimeout: limits.admissionRequestMsMax,
     keepAliveTimeout: limits.admissionIdleMs,
+    // Also for connections that never sent a request: whoever holds many open keeps API servers out.
+    connectionTimeout: limits.admissionIdleMs,
     forceCloseConnections: 'idle',
     // A request on an open connection is answered while we stop, not refused.
     return503OnClosing: false,

@@ -134,6 +134,24 @@ test('pods: a ResourceQuota on requests and limits is met, a LimitRange leaves t
   assert.notEqual(body.status.used['limits.memory'], '0');
 });
 
+test('pods: resources that a LimitRange gives and the sidecar does not name are the platform’s, beside ours (INJ-12)', {
+  skip,
+}, async () => {
+  const where = await namespace();
+  const storage = { 'ephemeral-storage': '1Gi' };
+  const limits = [{ type: 'Container', default: storage, defaultRequest: storage }];
+  expectStatus(
+    await rig.kube.request('POST', `/api/v1/namespaces/${where}/limitranges`, { metadata: { name: 'd' }, spec: { limits } }),
+    201,
+  );
+  const { body } = expectStatus(await create(where, agentPod()), 201);
+  const expected = sidecarContainer({ ...RELEASE, pin: rig.pin }, SIZES[0]) as unknown as {
+    resources: { requests: object; limits: object };
+  };
+  const resources = { requests: { ...expected.resources.requests, ...storage }, limits: { ...expected.resources.limits, ...storage } };
+  assert.deepEqual(body.spec.initContainers?.[0], { ...expected, resources });
+});
+
 test('pods: a dry run gets the same pod, and nothing is made (INJ-14)', { skip }, async () => {
   const where = await namespace();
   const pod = agentPod({ name: 'dry' });
