@@ -34,7 +34,8 @@ export function reservedPolicy(settings: GuardSettings): Guard {
     matchConditions: [POD_CHANGES],
     variables: [...POD_VARIABLES, { name: 'reservedVolume', expression: RESERVED_VOLUME }],
     validations: [
-      ...RESERVED_RULES.map((rule) => podValidation(rule)),
+      // A container mounts only volumes that its pod has, so most pods need no look at their mounts.
+      ...RESERVED_RULES.map((rule) => podValidation(rule, rule.part === 'other' ? 'variables.reservedVolume' : undefined)),
       {
         expression: `request.operation != 'CREATE' || !variables.reservedVolume || ${celLiteral(LABEL.enforce)} in namespaceObject.metadata.?labels.orValue({})`,
         message: `pod: ${SAYS.notEnforced}`,

@@ -141,14 +141,20 @@ export function approvalPolicy(settings: GuardSettings): Guard {
   });
 }
 
-/** The operator could patch every pod by RBAC, which knows no fields: of pods it may change one annotation. */
+/**
+ * The operator may patch every pod by RBAC, which knows no fields: of pods it may change one annotation. Only requests that RBAC lets it
+ * make are looked at - it may neither create nor delete pods nor write their status - because each request a policy looks at costs, and
+ * kubelets write statuses all the time.
+ */
 export function operatorPodsPolicy(settings: GuardSettings, annotation: string): Guard {
   const touched = sameBut('variables.annotations', 'variables.oldAnnotations', [annotation]);
   const metadata = ['annotations', 'managedFields', 'resourceVersion', 'generation'];
   return guard({
     name: 'postern-operator-pods',
     about: 'The operator changes one annotation of pods and nothing else.',
-    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['pods', 'pods/*'] }],
+    rules: [
+      { apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['pods', 'pods/ephemeralcontainers', 'pods/resize'] },
+    ],
     matchConditions: [{ name: 'is-the-operator', expression: `request.userInfo.username == ${celLiteral(operatorUser(settings))}` }],
     variables: [
       { name: 'annotations', expression: 'object.metadata.?annotations.orValue({})' },

@@ -8,7 +8,7 @@ import { ANNOTATION, RESERVED_PREFIX, SIDECAR } from '#core/resource/names.ts';
 import { SIDECAR_VOLUMES } from '#operator/pod/sidecar-volumes.ts';
 import { celLiteral } from './cel-text.ts';
 import { HAS_SIDECAR } from './pod-cel.ts';
-import { type Guard, type GuardSettings, guard, guardedNamespaces, type NamedExpression } from './policy.ts';
+import { enforcedNamespaces, type Guard, type GuardSettings, guard, type NamedExpression } from './policy.ts';
 import { type AllowedRelease, CREDENTIALS_MODE } from './sidecar-release.ts';
 
 export const SIDECAR_POLICY = 'postern-sidecar';
@@ -29,7 +29,8 @@ export function sidecarPolicy(settings: GuardSettings, releases: readonly Allowe
   return guard({
     name: SIDECAR_POLICY,
     about: 'An init container postern is the sidecar of an allowed release, and its volumes are those of the sidecar.',
-    namespaces: guardedNamespaces(settings),
+    // Elsewhere postern-reserved refuses every such volume.
+    namespaces: enforcedNamespaces(settings),
     rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
     // In an enforced namespace, whatever has an init container of that name has such volumes, or postern-pod refuses it.
     matchConditions: [
@@ -42,9 +43,10 @@ export function sidecarPolicy(settings: GuardSettings, releases: readonly Allowe
     variables: variables(releases),
     validations: [
       {
-        expression: `variables.differences.exists(d, d.size() == 0)`,
+        expression: 'variables.isSidecar',
+        // Evaluated for every pod, also for those that pass: so it begins with the cheap question.
         messageExpression:
-          `${celLiteral(`container ${SIDECAR.container}: ${SAYS_SIDECAR.container} `)} + ` +
+          `variables.isSidecar ? '' : ${celLiteral(`container ${SIDECAR.container}: ${SAYS_SIDECAR.container} `)} + ` +
           `variables.differences.filter(d, variables.differences.all(e, d.size() <= e.size()))[0].join(', ') + '.'`,
       },
       {
@@ -74,7 +76,11 @@ function variables(releases: readonly AllowedRelease[]): readonly NamedExpressio
     { name: 'releases', expression: `[${literals.join(', ')}]` },
     {
       name: 'differences',
-      expression: `variables.releases.map(r, r.container.map(f, f).filter(f, !(f in ${sidecar})) + ${sidecar}.map(f, f).filter(f, !(${same})))`,
+      expression: `variables.releases.map(r, (r.container.map(f, f) + ['resources']).filter(f, !(f in ${sidecar})) + ${sidecar}.map(f, f).filter(f, !(${same})))`,
+    },
+    {
+      name: 'isSidecar',
+      expression: `variables.releases.exists(r, ${sidecar}.all(f, ${same}) && 'resources' in ${sidecar} && r.container.all(f, f in ${sidecar}))`,
     },
     {
       name: 'oddVolumes',

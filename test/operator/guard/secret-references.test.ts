@@ -113,7 +113,7 @@ test('secret references: every kind of volume is refused with a reserved Secret 
     for (const [path, volume] of Object.entries(VOLUMES)) {
       const pod = plainPod();
       pod.spec.volumes = [{ name: 'data', ...volume('postern-github') }];
-      expectRefused(await create(pod, namespace), /volume data: only the sidecar mounts Secrets named postern-\*/);
+      expectRefused(await create(pod, namespace), /volume: only the sidecar mounts Secrets named postern-\*/);
       pod.spec.volumes = [{ name: 'data', ...volume('github') }];
       expectAllowed(await create(pod, namespace));
       assert.ok(path);
@@ -130,7 +130,7 @@ test('secret references: pull secrets and token audiences', { skip }, async () =
     const token = (audience: string) => ({ name: 'token', projected: { sources: [{ serviceAccountToken: { audience, path: 'token' } }] } });
     for (const audience of ['postern', 'postern-control']) {
       pod.spec.volumes = [token(audience)];
-      expectRefused(await create(pod, namespace), /volume token: only the sidecar asks for tokens/);
+      expectRefused(await create(pod, namespace), /volume: only the sidecar asks for tokens/);
     }
     pod.spec.volumes = [token('vault')];
     expectAllowed(await create(pod, namespace));
@@ -164,7 +164,7 @@ test('secret references: every kind of container refuses a reserved Secret in it
           { name: 'odd', image: 'i', ...fields(secret) },
         ];
         pod.spec[list] = add('postern-github');
-        expectRefused(await create(pod, namespace), /container odd: only the sidecar mounts Secrets/);
+        expectRefused(await create(pod, namespace), /container: only the sidecar mounts Secrets/);
         pod.spec[list] = add('github');
         expectAllowed(await create(pod, namespace));
       }
@@ -177,7 +177,7 @@ test('secret references: every kind of container refuses a reserved Secret in it
       const path = `${podsOf('plain')}/existing/ephemeralcontainers${DRY}`;
       return cluster.call('PATCH', path, { spec: { ephemeralContainers: [added] } }, options);
     };
-    expectRefused(await debug('postern-github'), /container debug: only the sidecar mounts Secrets/);
+    expectRefused(await debug('postern-github'), /container: only the sidecar mounts Secrets/);
     expectAllowed(await debug('github'));
   }
 });
@@ -191,10 +191,10 @@ test("secret references: only the sidecar mounts the sidecar's volumes, or reads
     for (const fields of [mount, fileKey]) {
       const pod = injectedPod();
       pod.spec[list].push({ name: 'odd', image: 'i', ...fields });
-      expectRefused(await create(pod), /container odd: only the init container postern mounts/);
+      expectRefused(await create(pod), /container: only the init container postern mounts/);
     }
   }
   const pod = plainPod();
   pod.spec.volumes = [{ name: 'postern-mine', emptyDir: {} }];
-  expectRefused(await create(pod, 'plain'), /volume postern-mine: volume names that begin with postern- are the sidecar's/);
+  expectRefused(await create(pod, 'plain'), /volume: volume names that begin with postern- are the sidecar's/);
 });
