@@ -3,19 +3,17 @@
  * audit log tells what it asked for. Nothing may have been refused, and nothing may be granted that is not asked for.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
+import { createLog } from '#core/runtime/log.ts';
 import { createAuthority } from '#operator/certificate/issue.ts';
-import { connectionTo } from '#operator/kube/connect.ts';
 import { startOperator } from '#operator/main.ts';
 import { readOperatorSettings } from '#operator/settings.ts';
+import { startWatcher } from '#operator/watcher.ts';
 import { mountedAuthority } from '#test/operator/certificate/mounted-authority.ts';
 import { bindingObject, contractObject } from '#test/operator/contract/records.ts';
 import { unavailable } from '#test/servers/build.ts';
-import { startKubeApiserver } from '#test/servers/kube-apiserver.ts';
-import { type KubeObject, namespace, rendered, required, toolsFor } from './release.ts';
+import { assertExact, startAuditedApi } from './audited-api.ts';
+import { everything, namespace, required } from './release.ts';
 import { until } from './until.ts';
 
 const skip = await unavailable('etcd', 'kube-apiserver', 'kubectl', 'helm');
@@ -44,68 +42,14 @@ const NOT_PLAYED: Readonly<Record<string, string>> = {
   'patch validatingadmissionpolicybindings.admissionregistration.k8s.io': 'the policy postern-sidecar',
 };
 
-interface AuditEvent {
-  readonly verb: string;
-  readonly user: { readonly username: string };
-  readonly objectRef?: { readonly resource: string; readonly apiGroup?: string; readonly subresource?: string };
-  readonly responseStatus?: { readonly code: number; readonly message?: string };
-}
-
-const rightOf = (verb: string, resource: string, group: string) => `${verb} ${resource}${group === '' ? '' : `.${group}`}`;
-
-interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-}
-
-function grantedTo(role: string, objects: readonly KubeObject[]): ReadonlySet<string> {
-  const rules = objects
-    .filter(({ kind, metadata }) => /Role$/.test(kind) && metadata.name === role)
-    .flatMap(({ rules: all }) => all as Rule[]);
-  return new Set(
-    rules.flatMap(({ apiGroups, resources, verbs }) =>
-      apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => rightOf(verb, resource, group)))),
-    ),
-  );
-}
-
 test('operator rights: with what the chart grants it leads, is refused nothing, and is granted nothing it does not ask for', {
   skip,
-}, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-audit-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const audit = join(folder, 'audit.log');
-  const policy = {
-    apiVersion: 'audit.k8s.io/v1',
-    kind: 'Policy',
-    omitStages: ['RequestReceived', 'ResponseStarted'],
-    rules: [{ level: 'Metadata' }],
-  };
-  writeFileSync(join(folder, 'policy.yaml'), JSON.stringify(policy));
-  await using kube = await startKubeApiserver({
-    flags: [`--audit-log-path=${audit}`, `--audit-policy-file=${join(folder, 'policy.yaml')}`],
-  });
-  using tools = toolsFor(kube);
-  const objects = (await rendered([...required, '--skip-tests'])).filter(({ kind }) => kind !== 'Deployment' && kind !== 'Job');
-  await tools.kubectl('create', 'namespace', namespace);
-  // Nothing routes to the operator of this test: its webhook is not asked.
-  const items = JSON.parse(
-    JSON.stringify(objects).replaceAll('"failurePolicy":"Fail","matchPolicy"', '"failurePolicy":"Ignore","matchPolicy"'),
-  ) as KubeObject[];
-  const applied = await tools.kubectlWith(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }), 'apply', '--server-side', '-f', '-');
-  assert.equal(applied.status, 0, applied.stderr);
-  await tools.kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s');
-
+}, async () => {
+  await using api = await startAuditedApi(required);
+  const { tools } = api;
   const ca = await createAuthority(Date.now());
   await using authority = await mountedAuthority({ 'ca.crt': ca.certificatePem, 'ca.key': ca.keyPem });
-  const token = await kube.createServiceAccountToken(namespace, 'postern-operator');
-  const connection = connectionTo({
-    server: kube.url,
-    tls: { ca: kube.caPem, rejectUnauthorized: true },
-    namespace,
-    headers: async () => ({ authorization: `Bearer ${token}` }),
-  });
+  const connection = await api.connect('postern-operator');
   const read = readOperatorSettings({
     POSTERN_NAMESPACE: namespace,
     POSTERN_SERVICE_ACCOUNT: 'postern-operator',
@@ -181,26 +125,40 @@ test('operator rights: with what the chart grants it leads, is refused nothing, 
     await operator.stop();
   }
 
-  const events = readFileSync(audit, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as AuditEvent)
-    .filter(({ user, objectRef }) => user.username === USER && objectRef !== undefined);
-  const refused = events.filter(({ responseStatus }) => responseStatus?.code === 403);
-  assert.deepEqual(
-    refused.map(({ verb, objectRef, responseStatus }) => `${verb} ${objectRef?.resource}: ${responseStatus?.message}`),
-    [],
-  );
+  assertExact(api, 'postern-operator', NOT_PLAYED);
+});
 
-  const asked = new Set(
-    events.map(({ verb, objectRef: { resource = '', apiGroup = '', subresource } = {} }) =>
-      rightOf(verb, subresource === undefined ? resource : `${resource}/${subresource}`, apiGroup),
-    ),
-  );
-  const idle = [...grantedTo('postern-operator', objects)].filter((right) => !asked.has(right));
-  assert.deepEqual(
-    idle.filter((right) => NOT_PLAYED[right] === undefined),
-    [],
-    'granted, never asked for',
-  );
+test('watcher rights: with what the chart grants it tells of a changed Secret, and has no right it does not use', { skip }, async () => {
+  await using api = await startAuditedApi([...everything, '--set=metrics.monitors.enabled=false', '--set=alerts.enabled=false']);
+  const { tools } = api;
+  await tools.kubectl('create', 'namespace', 'shop');
+  const { kind, metadata, spec } = bindingObject();
+  const secret = (value: string) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: spec.secret.name, namespace: 'shop' },
+    stringData: { token: value },
+  });
+  for (const object of [
+    secret('before'),
+    { apiVersion: 'postern.dev/v1alpha1', kind, metadata: { name: metadata.name, namespace: 'shop' }, spec },
+  ]) {
+    const made = await tools.kubectlWith(JSON.stringify(object), 'apply', '-f', '-');
+    assert.equal(made.status, 0, made.stderr);
+  }
+  const connection = await api.connect('postern-watcher');
+  const watcher = await startWatcher(connection, { host: '127.0.0.1', port: 0 }, createLog({ level: 'error' }));
+  const annotations = () => tools.kubectl('get', 'credb', metadata.name, '-n', 'shop', '-o', 'jsonpath={.metadata.annotations}');
+  try {
+    const before = await until('the binding has the version of its Secret', async () => {
+      const now = await annotations();
+      return now.includes('postern.dev/') ? now : undefined;
+    });
+    await tools.kubectlWith(JSON.stringify(secret('after')), 'apply', '-f', '-');
+    await until('the binding has the new version', async () => ((await annotations()) !== before ? true : undefined));
+  } finally {
+    await watcher.stop();
+    await connection.close();
+  }
+  assertExact(api, 'postern-watcher', {});
 });
