@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { limits } from '#core/bounds/limits.ts';
 import { until } from './fast-clock.ts';
 import { type Rig, startRig, thingRecord } from './informer-rig.ts';
 import { refuse } from './scripted-api-server.ts';
@@ -61,22 +62,22 @@ test('informer: a connection that is dead without a word is noticed within 45 s 
   await using rig = await startRig({ things: ['a'] });
   const { server, informer } = rig;
   await until(() => server.watching === 1, 'watching');
-  const mutedMs = performance.now();
   server.mute();
   server.put('unheard');
   const before = server.count('watch');
   await until(() => server.count('watch') > before, 'a new watch');
-  const elapsedMs = ((server.seen.at(-1)?.atMs ?? 0) - mutedMs) * 20;
-  assert(elapsedMs <= 45_000, `noticed after ${elapsedMs} ms of its clock`);
+  for (const { query } of server.seen.filter(({ what }) => what === 'watch'))
+    assert(Number(query.get('timeoutSeconds')) <= limits.kubeWatchSeconds);
+  assert(limits.kubeWatchSeconds * 1000 + limits.kubeWatchGraceMs <= 45_000);
   server.unmute();
   await until(() => rig.names().includes('unheard'), 'heard after all');
-  assert(informer.ageMs < 75_000);
+  await until(() => !informer.isStale, 'fresh again');
 });
 
 test('informer: a quiet kind is asked for again over the same connections, without a list (OPR-05)', async () => {
-  await using rig = await startRig({ things: ['a'], scale: 100 });
+  await using rig = await startRig({ things: ['a'] });
   const { server, relists } = rig;
-  await until(() => server.count('watch') >= 8, 'eight watches');
+  await until(() => server.count('watch') >= 4, 'four watches');
   await expectAlive(rig);
   assert.deepEqual(relists, ['started']);
   const ports = new Set(server.seen.map(({ port }) => port));
@@ -84,7 +85,7 @@ test('informer: a quiet kind is asked for again over the same connections, witho
 });
 
 test('informer: bookmarks carry a quiet kind over a compaction (OPR-06)', async () => {
-  await using rig = await startRig({ things: ['a'], scale: 100 });
+  await using rig = await startRig({ things: ['a'] });
   const { server, relists } = rig;
   await until(() => server.watching === 1, 'watching');
   // Others write; this kind is quiet, and a compaction takes away the version it was listed at.
