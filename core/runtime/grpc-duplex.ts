@@ -73,7 +73,8 @@ export class DuplexCall {
   /** Ends when the caller has said its last word or has gone; throws for bytes that are no message. */
   async *#messages(): AsyncGenerator<Message> {
     try {
-      for await (const bytes of this.#call) yield this.#decode(bytes as Buffer);
+      // A handler that has read enough still has to answer: leaving the loop must not destroy the stream.
+      for await (const bytes of this.#call.iterator({ destroyOnReturn: false })) yield this.#decode(bytes as Buffer);
     } catch (thrown) {
       if (thrown instanceof PosternError || !this.#abort.signal.aborted) throw thrown;
     }
