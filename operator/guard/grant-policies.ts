@@ -15,16 +15,25 @@ const CHECKS_PER_EXPRESSION = 2;
 export const DESTINATIONS_MAX = 32;
 
 /**
- * True when the author's word is needed: a new object, or a spec that changed in more than being suspended. Suspending takes nothing
- * from anybody, so whoever may update the object may pull the brake; letting go of it is a change like any other.
+ * True when the author's word is needed: a new object, or a spec that changed in more than the brake. Suspending takes nothing from
+ * anybody, so whoever may update the object may pull the brake; letting go of it is a change like any other. So is `secret.revision` of
+ * a binding free: it announces a new value, and whoever rotates a Secret from elsewhere need not be able to read it.
  */
-const AUTHORITY_CHANGES: NamedExpression = {
-  name: 'spec-changes',
-  expression:
-    `request.operation == 'CREATE' || (has(oldObject.spec.suspended) && !has(object.spec.suspended)) || ` +
-    `!object.spec.all(k, k == 'suspended' || (k in oldObject.spec && object.spec[k] == oldObject.spec[k])) || ` +
-    `!oldObject.spec.all(k, k == 'suspended' || k in object.spec)`,
-};
+function authorityChanges(field: 'secret' | undefined): NamedExpression {
+  const nested =
+    field === undefined ? '' : ` || (k == '${field}' && ${sameBut(`object.spec.${field}`, `oldObject.spec.${field}`, 'revision')})`;
+  return {
+    name: 'spec-changes',
+    expression:
+      `request.operation == 'CREATE' || (has(oldObject.spec.suspended) && !has(object.spec.suspended)) || ` +
+      `!object.spec.all(k, k == 'suspended'${nested} || (k in oldObject.spec && object.spec[k] == oldObject.spec[k])) || ` +
+      `!oldObject.spec.all(k, k == 'suspended' || k in object.spec)`,
+  };
+}
+
+function sameBut(now: string, was: string, key: string): string {
+  return `${now}.all(s, s == '${key}' || (s in ${was} && ${now}[s] == ${was}[s])) && ${was}.all(s, s == '${key}' || s in ${now})`;
+}
 
 const rulesOf = (resource: string) => [{ apiGroups: [GROUP], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: [resource] }];
 
@@ -58,7 +67,7 @@ export function bindingPolicy(): Guard {
     name: 'postern-binding',
     about: 'Whoever writes a binding may read the Secret it names and use the bindings it goes through.',
     rules: rulesOf('credentialbindings'),
-    matchConditions: [AUTHORITY_CHANGES],
+    matchConditions: [authorityChanges('secret')],
     variables: [
       { name: 'hops', expression: `object.spec.destinations.filter(d, has(d.via)).map(d, d.via)` },
       // Many destinations may share a hop, and each check is dear. `distinct()` is newer than the oldest Kubernetes we run on.
@@ -82,7 +91,7 @@ export function contractPolicy(): Guard {
     name: 'postern-contract',
     about: 'Whoever writes a contract may use each binding it lists.',
     rules: rulesOf('actioncontracts'),
-    matchConditions: [AUTHORITY_CHANGES],
+    matchConditions: [authorityChanges(undefined)],
     variables: [{ name: 'credentials', expression: 'object.spec.?credentials.orValue([])' }],
     validations: useOfEach('credentials', 'spec.credentials'),
   });

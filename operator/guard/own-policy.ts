@@ -46,7 +46,7 @@ export class OwnPolicy {
     return this.#releases;
   }
 
-  /** One pass: resolves once policy and binding are stored as they must be, with whether something was wrong. Throws KubeError. */
+  /** One pass, to be repeated every limits.guardCheckMs: resolves once policy and binding are stored as they must be, with whether something was wrong. Throws KubeError. */
   async keep(): Promise<boolean> {
     for (let tries = 1; ; tries++) {
       try {
@@ -54,14 +54,6 @@ export class OwnPolicy {
       } catch (error) {
         if (!isKubeError(error, 409) || tries === limits.guardTriesMax) throw error;
       }
-    }
-  }
-
-  /** Passes until the signal aborts; `onError` hears of each that failed. Resolves after the last one. */
-  async run(signal: AbortSignal, onError: (error: unknown) => void): Promise<void> {
-    while (!signal.aborted) {
-      await this.keep().catch(onError);
-      await this.#options.clock.sleep(limits.guardCheckMs, signal).catch(() => undefined);
     }
   }
 
