@@ -27,7 +27,7 @@ const CONTRACTS = contractFile({
   summary: List all rows
   arguments: {type: object, additionalProperties: false, properties: {}}
   http: {credential: reader, method: GET, url: UPSTREAM/rows, query: {after: "$(next.after)"}}
-${keysetList('limits: {pages: 5, items: 500, time: 20s}')}`,
+${keysetList('limits: {pages: 5, items: 500, time: 10m}')}`,
 });
 
 export interface ControlledRig extends AsyncDisposable {
