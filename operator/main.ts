@@ -35,6 +35,8 @@ export interface OperatorOptions {
   readonly settings: OperatorSettings;
   readonly version: string;
   readonly connection: Connection;
+  /** Names the API server calls it by, beside that of the Service: for webhooks by URL, where there is no pod network. */
+  readonly hosts?: readonly string[];
   readonly clock?: Clock;
 }
 
@@ -63,10 +65,16 @@ export async function startInPod(settings: OperatorSettings, version: string, en
   return startOperator({ settings, version, connection });
 }
 
-export async function startOperator({ settings, version, connection, clock = systemClock }: OperatorOptions): Promise<RunningOperator> {
+export async function startOperator({
+  settings,
+  version,
+  connection,
+  hosts = [],
+  clock = systemClock,
+}: OperatorOptions): Promise<RunningOperator> {
   const log = createLog({ level: settings.logLevel });
   const metrics = new OperatorMetrics(clock, version);
-  const certificates = await openCertificates(settings, clock, log);
+  const certificates = await openCertificates(settings, hosts, clock, log);
   const cluster = emptyCluster();
   const means: ReplicaMeans = { settings, connection, cluster, certificates, clock, log, metrics };
   const observer = informerObserver(metrics, log);
@@ -134,10 +142,15 @@ export async function startOperator({ settings, version, connection, clock = sys
   };
 }
 
-async function openCertificates(settings: OperatorSettings, clock: Clock, log: Log): Promise<ServingCertificates> {
+async function openCertificates(
+  settings: OperatorSettings,
+  others: readonly string[],
+  clock: Clock,
+  log: Log,
+): Promise<ServingCertificates> {
   const { authority: folder, service, namespace } = settings;
   try {
-    const hosts = [`${service}.${namespace}.svc`];
+    const hosts = [`${service}.${namespace}.svc`, ...others];
     return await ServingCertificates.open({ folder, hosts, clock, onProblem: () => log.error('the mounted CA cannot be used') });
   } catch (error) {
     if (!(error instanceof AuthorityError)) throw error;
