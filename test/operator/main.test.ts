@@ -200,6 +200,32 @@ test('operator: sessions are counted by what they run, and many words of sidecar
   assert.ok(writes < 20, `${writes} writes for 20 acknowledgements`);
 });
 
+test('operator: a caller’s pod without the sidecar is told of on its namespace and its fellow sessions (INJ-22)', { skip }, async () => {
+  await rig.namespace('exposed');
+  await rig.create(bindingObject(), 'exposed');
+  await rig.create(contractObject(), 'exposed');
+  await rig.settled('actioncontracts', 'exposed', 'list-stock', GOOD);
+  await rig.api.createServiceAccountToken('exposed', 'bot');
+  const pod = { metadata: { name: 'older' }, spec: { serviceAccountName: 'bot', containers: [{ name: 'agent', image: 'agent:1' }] } };
+  const made = await rig.call('POST', '/api/v1/namespaces/exposed/pods', pod);
+  const spec = { pod: { name: 'older', uid: made.metadata.uid }, serviceAccount: 'bot', node: 'node-1', image: 'agent:1' };
+  const session = { apiVersion: 'postern.dev/v1alpha1', kind: 'AgentSession', metadata: { name: 'fellow', namespace: 'exposed' }, spec };
+  await rig.call('POST', '/apis/postern.dev/v1alpha1/namespaces/exposed/agentsessions', session);
+  await rig.settled('agentsessions', 'exposed', 'fellow', { Exposed: 'True' });
+  await until(async () => {
+    const { items } = await rig.call<{ items: readonly { regarding: { kind: string; name: string }; reason: string; note: string }[] }>(
+      'GET',
+      '/apis/events.k8s.io/v1/namespaces/default/events',
+    );
+    return items.some(
+      ({ regarding, reason, note }) => reason === 'PodsUnguarded' && regarding.name === 'exposed' && note.includes('(older)'),
+    );
+  });
+  const page = await (await fetch(`http://127.0.0.1:${first.adminPort}/metrics`)).text();
+  assert.match(page, /^postern_operator_pods_unguarded\{reason="caller_without_sidecar"\} [1-9]/m);
+  await rig.settled('credentialbindings', 'exposed', 'stock', { RollNeeded: 'True' });
+});
+
 test('operator: only the leader writes, and another replica takes over when it stops', { skip }, async () => {
   const second = await rig.replica();
   await until(() => second.notReady().length === 0);
