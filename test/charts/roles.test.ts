@@ -235,6 +235,9 @@ test('roles: on a real API server', { skip }, async (t) => {
   });
 
   await t.test('roles: an approver decides, under the own name, once; a viewer does not see the card', async () => {
+    // The operator asks no questions yet, so the chart does not grant it this.
+    await tools.kubectl('create', 'role', 'asks', '-n', 'triage', '--verb=create', '--resource=actionapprovals.postern.dev');
+    await tools.kubectl('create', 'rolebinding', 'asks', '-n', 'triage', '--role=asks', `--user=${OPERATOR}`);
     const made = await as(OPERATOR, 'POST', `${API}/actionapprovals`, approval);
     assert.equal(made.status, 201, made.body.message);
     const path = `${API}/actionapprovals/question/status`;
