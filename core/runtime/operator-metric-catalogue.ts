@@ -103,7 +103,7 @@ export const OPERATOR_METRICS = {
   operator_rotations_total: {
     type: 'counter',
     unit: 'total',
-    help: 'Announced new values of Secrets, by outcome (announced, read, failed).',
+    help: 'Announced new values of Secrets, by outcome (announced, failed).',
     labels: ['outcome'],
   },
   operator_certificate_expiry_seconds: {

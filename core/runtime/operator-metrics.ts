@@ -114,7 +114,7 @@ export class OperatorMetrics {
     this.#recorder.add('operator_push_duration_seconds', {}, durationMs / 1000);
   }
 
-  rotated(outcome: 'announced' | 'read' | 'failed'): void {
+  rotated(outcome: 'announced' | 'failed'): void {
     this.#recorder.add('operator_rotations_total', { outcome });
   }
 
