@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import type { Image } from './image-store.ts';
 import type { Images } from './images.ts';
 import { podRange } from './node-network.ts';
+import type { Pod } from './pods.ts';
 import type { Workspace } from './process.ts';
 
 const run = promisify(execFile);
@@ -55,6 +56,13 @@ export async function startContainerd(place: Workspace, images: Images): Promise
 async function importImage(image: Image): Promise<void> {
   await ctr('images', 'import', image.archive);
   await ctr('images', 'tag', '--force', image.tag, image.reference);
+}
+
+export async function killContainer(pod: Pod, container: string): Promise<void> {
+  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const id = statuses.find(({ name }) => name === container)?.containerID?.replace('containerd://', '');
+  if (id === undefined) throw new Error(`pod ${pod.metadata.name} runs no container ${container}`);
+  await ctr('tasks', 'kill', '--signal', 'SIGKILL', id);
 }
 
 async function ctr(...args: readonly string[]): Promise<string> {

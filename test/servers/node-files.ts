@@ -79,7 +79,10 @@ export async function writeKubeletConfig(folder: string, { clientCa, cgroup }: {
   return path;
 }
 
-/** Every name below `test` is the node, so that contracts can name hosts; nothing else outside the cluster resolves. */
+/**
+ * Every name below `test` is the node, so that contracts can name hosts, but for two that lead where no credential may go.
+ * Nothing else outside the cluster resolves.
+ */
 export async function writeCorefile(folder: string, kubeconfig: string): Promise<string> {
   const path = join(folder, 'Corefile');
   await writeFile(
@@ -88,6 +91,12 @@ export async function writeCorefile(folder: string, kubeconfig: string): Promise
   bind ${nodeAddress}
   errors
   ready 127.0.0.1:8181
+  template IN A metadata.test {
+    answer "{{ .Name }} 5 IN A 169.254.169.254"
+  }
+  template IN A loopback.test {
+    answer "{{ .Name }} 5 IN A 127.0.0.1"
+  }
   template IN A test {
     answer "{{ .Name }} 5 IN A ${nodeAddress}"
   }

@@ -8,13 +8,14 @@ import { execFile } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import { Agent } from 'undici';
 import { programPath, unavailable } from './build.ts';
-import { startContainerd } from './containerd.ts';
+import { killContainer, startContainerd } from './containerd.ts';
 import type { Images } from './images.ts';
 import { isolation } from './isolation.ts';
 import { compactEtcd, createToken, type KubeApiserver, prepareApiserver, requester, startEtcd } from './kube-apiserver.ts';
 import { createTokens, writeKubeconfig } from './node-files.ts';
 import { apiServiceAddress, nodeAddress, prepareControlGroups, prepareFolders, prepareNetwork } from './node-network.ts';
 import { type ClusterAccess, startControllers, startDns, startKubelet, startProxy } from './node-programs.ts';
+import type { Pod } from './pods.ts';
 import { startIn } from './process.ts';
 
 const etcdUrl = 'http://127.0.0.1:2379';
@@ -44,6 +45,8 @@ export interface Node extends KubeApiserver {
   readonly kubeconfig: string;
   /** kubectl as admin; resolves for every exit code. `input` goes to its standard input. */
   kubectl(args: readonly string[], input?: string): Promise<CommandResult>;
+  /** Sends SIGKILL to the first process of a container, as the out-of-memory killer would. */
+  killContainer(pod: Pod, container: string): Promise<void>;
   /** Kills the API server, as a crash would, and starts it again; everything else runs on. */
   restartApiserver(): Promise<void>;
 }
@@ -110,6 +113,7 @@ export function startNode(): Promise<Node> {
       createServiceAccountToken: (namespace, name) => createToken(request, namespace, name),
       compact: () => compactEtcd(etcdUrl),
       logTail: place.logTail,
+      killContainer,
       async restartApiserver() {
         await running.kill();
         running = await apiserver.launch();

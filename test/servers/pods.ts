@@ -25,6 +25,8 @@ export interface Pod {
 export interface ContainerStatus {
   readonly name: string;
   readonly imageID: string;
+  /** `containerd://<id>`. */
+  readonly containerID?: string;
   readonly ready: boolean;
   readonly restartCount: number;
   readonly state: Readonly<Record<string, Record<string, unknown>>>;
