@@ -85,6 +85,6 @@ const EXAMPLES = `
 Examples:
   postern authority rotate --stage next      # a new CA, trusted beside the current one
   postern authority rotate --stage switch    # 5 minutes later: it signs, new pods pin it
-  postern authority rotate --stage drop      # a day later, when no pod from before the switch is left
+  postern authority rotate --stage drop      # a day later; refused while pods from before the switch are left
 
 Exit codes: 0 done, 1 refused, 2 wrong usage.`;

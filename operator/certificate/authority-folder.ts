@@ -43,6 +43,10 @@ async function readSmall(path: string, name: string): Promise<string | undefined
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
     if (bytesRead > limits.authorityFileBytesMax) throw new AuthorityError(`${name} is longer than any certificate: restore the Secret.`);
     return buffer.toString('utf8', 0, bytesRead);
+  } catch (error) {
+    if (error instanceof AuthorityError) throw error;
+    // A folder of that name, a disk that fails: what was read before goes on being served, and the next look tries again.
+    throw new AuthorityError(`${name} cannot be read: mount the Secret so that the operator may read it.`);
   } finally {
     await file.close();
   }

@@ -20,6 +20,8 @@ export interface RotationFacts {
   readonly sinceMs: number | undefined;
   /** Whether both webhook configurations trust `next.crt`; unknown where this account may not read them. */
   readonly nextTrusted: boolean | 'unknown';
+  /** Pods whose sidecar pins the previous CA, `namespace/name`; unknown where this account may not list pods. */
+  readonly pinnedBy: readonly string[] | 'unknown';
   /** The person says that waiting is not needed: nothing runs, or an outage is accepted. */
   readonly atOnce: boolean;
   /** With `drop`: gives a `next` up that was not switched to. */
@@ -49,6 +51,7 @@ const REFUSALS: Readonly<Record<Stage, Refuse>> = {
     if (facts.next && !facts.abandon) return 'The next CA is not switched to: go on with --stage switch, or give it up with --abandon.';
     if (facts.next) return undefined;
     if (!facts.previous) return 'There is no previous CA to drop: no rotation is under way.';
+    if (!facts.atOnce && facts.pinnedBy !== 'unknown' && facts.pinnedBy.length > 0) return stillPinned(facts.pinnedBy);
     return tooEarly(facts, limits.authorityPreviousMs, STILL_PINNED);
   },
 };
@@ -56,6 +59,13 @@ const REFUSALS: Readonly<Record<Stage, Refuse>> = {
 const NOT_TRUSTED =
   'The webhook configurations do not trust the next CA yet: the operator writes it there within seconds of reading it; see its log if it stays so.';
 const STILL_PINNED = 'pods made before the switch pin the previous CA, and their sidecars could not come back; make them anew first';
+
+function stillPinned(pods: readonly string[]): string {
+  const shown = pods.slice(0, PODS_SHOWN).join(', ') + (pods.length > PODS_SHOWN ? `, and ${pods.length - PODS_SHOWN} more` : '');
+  return `Sidecars of ${pods.length} pods still pin the previous CA and could not come back: make these anew first (${shown}). --at-once drops it all the same.`;
+}
+
+const PODS_SHOWN = 10;
 
 function tooEarly({ sinceMs, atOnce }: RotationFacts, leastMs: number, because: string): string | undefined {
   if (atOnce || (sinceMs !== undefined && sinceMs >= leastMs)) return undefined;

@@ -3,7 +3,7 @@
  * mounts. Keys go from memory into the request and nowhere else.
  */
 import type { Clock } from '#core/bounds/clock.ts';
-import { AUTHORITY } from '#core/resource/names.ts';
+import { AUTHORITY, SIDECAR } from '#core/resource/names.ts';
 import type { KubeClient } from '#operator/kube/client.ts';
 import { isKubeError } from '#operator/kube/kube-error.ts';
 import type { KubeObject } from '#operator/kube/records.ts';
@@ -66,9 +66,12 @@ export async function rotateAuthority({ client, namespace, clock, stage, atOnce,
   if (found === null)
     throw new AuthorityError(`There is no Secret ${AUTHORITY.secret} in namespace ${namespace}: run \`postern authority create\`.`);
   const files = filesIn(found);
-  shown(files, clock); // one that cannot be used is not rotated
+  const { all } = readAuthorities(files, clock.wallMs()); // one that cannot be used is not rotated
+  const previous = all.find(({ slot }) => slot === 'previous');
+  const pinnedBy = stage === 'drop' && previous !== undefined ? await podsThatPin(client, previous.pin) : [];
   const nextTrusted = stage === 'switch' ? await isTrusted(client, files['next.crt'] ?? '') : 'unknown';
-  const refusal = refusalOf(stage, { files: Object.keys(files), sinceMs: sinceOf(found, clock), nextTrusted, atOnce, abandon });
+  const facts = { files: Object.keys(files), sinceMs: sinceOf(found, clock), nextTrusted, pinnedBy, atOnce, abandon };
+  const refusal = refusalOf(stage, facts);
   if (refusal !== undefined) throw new AuthorityError(refusal);
   const change = rotated(stage, files, stage === 'next' ? await createAuthority(clock.wallMs()) : undefined);
   const after = Object.fromEntries(Object.entries({ ...files, ...change }).filter((entry): entry is [string, string] => entry[1] !== null));
@@ -116,4 +119,25 @@ async function isTrusted(client: KubeClient, certificatePem: string): Promise<bo
     if (isKubeError(error, 403)) return 'unknown';
     throw error;
   }
+}
+
+interface PinningPod extends KubeObject {
+  readonly spec: { readonly initContainers?: readonly { readonly name: string; readonly args?: readonly string[] }[] };
+  readonly status?: { readonly phase?: string };
+}
+
+/** Of pods that have not ended. */
+async function podsThatPin(client: KubeClient, pin: string): Promise<readonly string[] | 'unknown'> {
+  const found = new Set<string>();
+  try {
+    for await (const { metadata, spec, status } of client.list<PinningPod>(KINDS.pods)) {
+      const sidecar = (spec.initContainers ?? []).find(({ name }) => name === SIDECAR.container);
+      const over = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+      if (!over && sidecar?.args?.some((arg) => arg.endsWith(`=${pin}`)) === true) found.add(`${metadata.namespace}/${metadata.name}`);
+    }
+  } catch (error) {
+    if (isKubeError(error, 403)) return 'unknown';
+    throw error;
+  }
+  return [...found].sort();
 }

@@ -35,7 +35,11 @@ export class AuthorityError extends Error {
   }
 }
 
-/** Contents of `ca.crt`, `ca.key` and so on by file name, as in the folder and in the Secret. Throws AuthorityError. */
+/**
+ * Contents of `ca.crt`, `ca.key` and so on by file name, as in the folder and in the Secret. Throws AuthorityError. A `next` or `previous`
+ * that has expired is as if it were not there: it can verify nobody, and a rotation that somebody forgot to finish must neither keep a
+ * replica from starting nor stand in the way of its own last step.
+ */
 export function readAuthorities(files: Readonly<Record<string, string>>, nowMs: number): Authorities {
   const all = AUTHORITY_SLOTS.flatMap((slot) => readAuthority(slot, files[`${slot}.crt`], files[`${slot}.key`], nowMs) ?? []);
   const current = all.find(({ slot }) => slot === 'ca');
@@ -66,15 +70,12 @@ function readAuthority(
     throw new AuthorityError(`${slot}.key is no P-256 key: make it with \`postern authority\`.`);
   if (!certificate.ca) throw new AuthorityError(`${slot}.crt is no certificate of a CA: make it with \`postern authority\`.`);
   const notAfterMs = certificate.validToDate.getTime();
-  if (notAfterMs <= nowMs) throw new AuthorityError(`${slot}.crt has expired: ${CURES[slot]}.`);
+  if (notAfterMs <= nowMs && slot !== 'ca') return undefined;
+  if (notAfterMs <= nowMs) throw new AuthorityError(`ca.crt has expired: ${EXPIRED_CURE}.`);
   return { slot, certificatePem: certificate.toString(), keyPem, pin: pinOf(certificate), notAfterMs };
 }
 
-const CURES: Readonly<Record<AuthoritySlot, string>> = {
-  ca: 'delete the Secret and run `postern authority create`; every pod with a sidecar must then be made anew',
-  next: 'run `postern authority rotate --stage drop`, then begin again',
-  previous: 'run `postern authority rotate --stage drop`',
-};
+const EXPIRED_CURE = 'delete the Secret and run `postern authority create`; every pod with a sidecar must then be made anew';
 
 function parse<T>(file: string, read: () => T): T {
   try {

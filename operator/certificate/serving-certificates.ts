@@ -30,6 +30,7 @@ interface Served {
   readonly context: SecureContext;
   /** Chain (leaf, CA) and key, for servers that take a default identity. */
   readonly identity: KeyAndCertificate;
+  readonly madeAtMs: number;
   readonly notAfterMs: number;
   readonly renewAtMs: number;
 }
@@ -150,9 +151,14 @@ function serveAll({ all }: Authorities, had: readonly Served[], options: Serving
   return Promise.all(
     all.map(async (authority) => {
       const old = had.find((one) => one.authority.pin === authority.pin && one.authority.slot === authority.slot);
-      return old !== undefined && nowMs < old.renewAtMs ? old : serve(authority, nowMs, options);
+      return old !== undefined && isFresh(old, nowMs) ? old : serve(authority, nowMs, options);
     }),
   );
+}
+
+/** Not one from the future either: made while the clock was ahead, it would be refused by everybody until the clock gets there. */
+function isFresh({ madeAtMs, renewAtMs }: Served, nowMs: number): boolean {
+  return madeAtMs - limits.certificateBackdateMs <= nowMs && nowMs < renewAtMs;
 }
 
 async function serve(authority: Authority, nowMs: number, { hosts, random = Math.random }: ServingOptions): Promise<Served> {
@@ -164,6 +170,7 @@ async function serve(authority: Authority, nowMs: number, { hosts, random = Math
     authority,
     identity,
     context: createSecureContext({ cert: identity.certificatePem, key: identity.keyPem, minVersion: 'TLSv1.3' }),
+    madeAtMs: nowMs,
     notAfterMs: leaf.notAfterMs,
     renewAtMs: nowMs + life / 2 - (random() * life) / 10,
   };

@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { createAuthority } from '#operator/certificate/issue.ts';
 import { unavailable } from '#test/servers/build.ts';
 import { type KubeApiserver, startKubeApiserver } from '#test/servers/kube-apiserver.ts';
 
@@ -93,6 +94,35 @@ test('authority: a rotation takes its three steps in order, each refused before 
   assert.match((await authority('rotate', '--stage', 'drop', '--at-once')).text, /^written\ncurrent: [^\n]*\n$/);
   assert.deepEqual(Object.keys((await secret()).data).sort(), ['ca.crt', 'ca.key']);
   assert.equal((await authority('rotate')).code, 2);
+});
+
+test('authority: a drop names the pods that pin the previous CA, asked by whoever may list pods, and a previous CA that has expired is dropped (INJ-04)', {
+  skip,
+}, async () => {
+  await authority('rotate', '--stage', 'next');
+  const switched = await authority('rotate', '--stage', 'switch', '--at-once');
+  const pin = /previous: (sha256:[0-9a-f]{64})/.exec(switched.text)?.[1] ?? assert.fail(switched.text);
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }];
+  await kube.request('POST', `${rbac}/clusterroles`, { metadata: { name: 'pods' }, rules });
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'pods' };
+  const subjects = [{ kind: 'ServiceAccount', name: 'postern-authority', namespace: NAMESPACE }];
+  await kube.request('POST', `${rbac}/clusterrolebindings`, { metadata: { name: 'pods' }, roleRef, subjects });
+  const pods = `/api/v1/namespaces/${NAMESPACE}/pods`;
+  const sidecar = { name: 'postern', image: 'a:1', restartPolicy: 'Always', args: ['sidecar', `--control-pin=${pin}`] };
+  const spec = { serviceAccountName: 'postern-authority', initContainers: [sidecar], containers: [{ name: 'agent', image: 'a:1' }] };
+  const made = await kube.request('POST', pods, { metadata: { name: 'old-agent' }, spec });
+  assert.equal(made.status, 201);
+  const refused = await authority('rotate', '--stage', 'drop');
+  assert.match(refused.text, /Sidecars of 1 pods still pin the previous CA .*postern-system\/old-agent/);
+  await kube.request('DELETE', `${pods}/old-agent`, { gracePeriodSeconds: 0 });
+  assert.match((await authority('rotate', '--stage', 'drop')).text, /This step is due in /);
+  const old = await createAuthority(Date.now() - 20 * 365 * 86_400_000);
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const data = { 'previous.crt': base64(old.certificatePem), 'previous.key': base64(old.keyPem) };
+  const stageSince = new Date(Date.now() - 2 * 86_400_000).toISOString();
+  await kube.request('PATCH', SECRET, { metadata: { annotations: { 'postern.dev/authority-stage-since': stageSince } }, data });
+  assert.match((await authority('rotate', '--stage', 'drop')).text, /^written\ncurrent: [^\n]*\n$/);
 });
 
 test('authority: a Secret that cannot be used is named and not replaced', { skip }, async () => {

@@ -12,6 +12,7 @@ const facts = (files: readonly string[], more: Partial<RotationFacts> = {}): Rot
   files,
   sinceMs: 2 * DAY,
   nextTrusted: true,
+  pinnedBy: 'unknown',
   atOnce: false,
   abandon: false,
   ...more,
@@ -55,4 +56,12 @@ test('CA rotation: a next CA that nobody pins yet can be given up', () => {
 test('CA rotation: the switch moves both files of each pair in one write', () => {
   const after = rotated('switch', { 'ca.crt': 'a', 'ca.key': 'b', 'next.crt': 'c', 'next.key': 'd' }, undefined);
   assert.deepEqual(after, { 'ca.crt': 'c', 'ca.key': 'd', 'previous.crt': 'a', 'previous.key': 'b', 'next.crt': null, 'next.key': null });
+});
+
+test('CA rotation: no drop while pods pin the previous CA, however long ago the switch was; they are named (INJ-04)', () => {
+  const pods = Array.from({ length: 12 }, (_, index) => `triage/agent-${String(index + 1).padStart(2, '0')}`);
+  const refusal = refusalOf('drop', facts(PREVIOUS, { pinnedBy: pods })) ?? '';
+  assert.match(refusal, /Sidecars of 12 pods still pin .*triage\/agent-01, .*triage\/agent-10, and 2 more/);
+  assert.equal(refusalOf('drop', facts(PREVIOUS, { pinnedBy: pods, atOnce: true })), undefined);
+  assert.equal(refusalOf('drop', facts(PREVIOUS, { pinnedBy: [] })), undefined);
 });

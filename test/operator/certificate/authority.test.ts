@@ -64,3 +64,11 @@ test('authority: a leaf does not outlive its CA', async () => {
   const late = await issueLeaf(one, ['a.example'], ends - 1_000);
   assert.equal(late.notAfterMs, ends);
 });
+
+for (const slot of ['next', 'previous'] as const) {
+  test(`authority: ${slot === 'next' ? 'a next' : 'a previous'} CA that has expired is left out, and the current one serves (INJ-04)`, () => {
+    const files = { ...good, [`${slot}.crt`]: old.certificatePem, [`${slot}.key`]: old.keyPem };
+    const { current, all } = readAuthorities(files, now);
+    assert.deepEqual([current.slot, all.length], ['ca', 1]);
+  });
+}

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect, createServer, type TLSSocket } from 'node:tls';
 import { type Clock, systemClock } from '#core/bounds/clock.ts';
@@ -102,6 +104,17 @@ test('certificates: a leaf lives a day and is renewed at half of it, and an open
   socket.destroy();
 });
 
+test('certificates: a leaf made while the clock was ahead is made anew once the clock is right (INJ-04)', async () => {
+  const { certificates, time, mounted } = await setUp();
+  await using _ = mounted;
+  time.offsetMs = 72 * HOURS;
+  await certificates.check();
+  time.offsetMs = 0;
+  await certificates.check();
+  const { validFromDate } = new X509Certificate(certificates.identity.certificatePem);
+  assert.ok(validFromDate.getTime() < Date.now());
+});
+
 test('certificates: renewals of replicas are spread', async () => {
   const { mounted, time, clock } = await setUp();
   await using _ = mounted;
@@ -151,6 +164,16 @@ test('certificates: a Secret that somebody breaks is reported once, and what was
   await mounted.mount(files('ca', other));
   await certificates.check();
   assert.equal(certificates.pin, pinIn(other));
+});
+
+test('certificates: a file that cannot be read is a problem that is told, never the end of the watch over the CA', async () => {
+  const { certificates, current, mounted, problems } = await setUp();
+  await using _ = mounted;
+  await mounted.mount({ 'ca.key': current.keyPem });
+  await mkdir(join(mounted.folder, '..data', 'ca.crt'));
+  await certificates.check();
+  assert.deepEqual(problems, ['ca.crt cannot be read: mount the Secret so that the operator may read it.']);
+  assert.equal(certificates.pin, pinIn(current));
 });
 
 test('certificates: without a CA to begin with the operator does not start, and says what to run', async () => {
