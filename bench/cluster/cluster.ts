@@ -13,7 +13,7 @@ import type { OperatorOrders, OperatorPorts } from './operator-process.ts';
 
 export const NAMESPACE = 'postern-system';
 /** As the chart gives it. */
-const FLAGS = ['--disable-sigusr1', '--max-old-space-size=192'];
+const FLAGS = ['--disable-sigusr1', '--max-semi-space-size=4', '--max-old-space-size=320'];
 
 export interface BenchCluster extends AsyncDisposable {
   readonly api: KubeApiserver;
