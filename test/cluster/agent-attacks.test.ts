@@ -33,7 +33,10 @@ test('agent attack: a container with a shell and its own token', { skip }, async
   const shell = async (script: string) => (await stage.shell(name, script)).stdout;
 
   await attempt('reading the Secret from the file system is stopped by mounts that the sidecar alone has (LEAK-14)', async () => {
-    assert.equal(await shell(`grep -rls '${firstToken}' /var /etc /run /tmp /postern /home /root /dev/shm`), '');
+    const search = (value: string) => shell(`grep -rls '${value}' /var /etc /run /tmp /postern /home /root /dev/shm`);
+    await shell('echo what-a-search-finds > /tmp/control');
+    assert.equal((await search('what-a-search-finds')).trim(), '/tmp/control');
+    assert.equal(await search(firstToken), '');
     assert.match(await shell('ls /var/run/postern 2>&1'), /No such file/);
   });
 
