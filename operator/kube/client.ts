@@ -34,7 +34,7 @@ export interface KubeClient {
   create<T>(kind: ResourceKind, object: T, options?: { readonly dryRun?: boolean }): Promise<T>;
   /** Server-side apply: creates what is not there. `metadata` needs the name, and the namespace where the kind has one. */
   apply<T>(kind: ResourceKind, object: object, options: ApplyOptions): Promise<T>;
-  /** JSON merge patch. With `metadata.resourceVersion` in it, 409 when the object changed since. */
+  /** JSON merge patch. With `metadata.resourceVersion` in it, 409 when the object changed since; with `metadata.uid`, see `isGone`. */
   patch<T>(kind: ResourceKind, ref: ObjectRef, mergePatch: object, options?: { readonly subresource?: string }): Promise<T>;
   /** False when there is none, or with `uid` none of that UID. */
   delete(kind: ResourceKind, ref: ObjectRef, options?: { readonly uid?: string }): Promise<boolean>;

@@ -21,7 +21,7 @@ export interface ControllerOptions {
   /** Word for metrics: `contracts`. */
   readonly name: string;
   /** Makes one object what it should be; also called for one that is gone. Resolves with when to look again, or without a wish. */
-  readonly reconcile: (key: Key, signal: AbortSignal) => Promise<{ readonly afterMs: number } | undefined | undefined>;
+  readonly reconcile: (key: Key, signal: AbortSignal) => Promise<{ readonly afterMs: number } | undefined>;
   /** Every key there is: enqueued at the start, and when keys had to be dropped. */
   readonly keys: () => Iterable<Key>;
   readonly concurrency?: number;

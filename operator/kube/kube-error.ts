@@ -6,7 +6,7 @@ import { limits } from '#core/bounds/limits.ts';
 import { visibleText } from '#core/encoding/visible-text.ts';
 
 /** Reasons of our own, beside those of Kubernetes (`NotFound`, `Conflict`, `Expired`, ...). */
-export type OwnReason = 'Unreachable' | 'TimedOut' | 'AnswerTooLarge' | 'Unreadable' | 'Unauthorized' | 'Unknown';
+export type OwnReason = 'Unreachable' | 'TimedOut' | 'AnswerTooLarge' | 'Unreadable' | 'Unauthorized' | 'OtherUid' | 'Unknown';
 
 export interface KubeErrorOptions {
   /** HTTP status; 0 when there was no answer. */
@@ -40,6 +40,14 @@ export function isKubeError(error: unknown, status?: number): error is KubeError
   return error instanceof KubeError && (status === undefined || error.status === status);
 }
 
+/**
+ * There is no object of this name, or it is another one than the patch named by `metadata.uid`: for that a real API server answers 422,
+ * "field is immutable", and not 409 (failure case OPR-10).
+ */
+export function isGone(error: unknown): boolean {
+  return isKubeError(error, 404) || (isKubeError(error) && error.reason === 'OtherUid');
+}
+
 /** The Status object of an answer that is not 2xx. Text that is no Status is not repeated: it may be a proxy's page. */
 export function kubeErrorOf(what: string, status: number, text: string, retryAfterMs?: number): KubeError {
   const { reason, message } = statusIn(text);
@@ -70,10 +78,16 @@ function statusIn(text: string): { readonly reason?: string; readonly message?: 
     return {}; // plain text or HTML: not the API server's own answer
   }
   if (typeof value !== 'object' || value === null) return {};
-  const { kind, reason, message } = value as Readonly<Record<string, unknown>>;
+  const { kind, reason, message, code, details } = value as Readonly<Record<string, unknown>>;
   if (kind !== 'Status') return {};
   return {
     ...(typeof reason === 'string' && /^[A-Za-z]{1,64}$/.test(reason) && { reason }),
+    ...(code === 422 && isAboutUid(details) && { reason: 'OtherUid' }),
     ...(typeof message === 'string' && message !== '' && { message }),
   };
+}
+
+function isAboutUid(details: unknown): boolean {
+  const causes = typeof details === 'object' && details !== null && 'causes' in details ? details.causes : undefined;
+  return Array.isArray(causes) && causes.length > 0 && causes.every((cause) => cause?.field === 'metadata.uid');
 }

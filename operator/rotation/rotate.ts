@@ -7,7 +7,7 @@ import { ANNOTATION } from '#core/resource/names.ts';
 import { type Key, keyOf } from '#operator/kube/cache.ts';
 import type { KubeClient } from '#operator/kube/client.ts';
 import type { Cluster } from '#operator/kube/cluster.ts';
-import { isKubeError } from '#operator/kube/kube-error.ts';
+import { isGone } from '#operator/kube/kube-error.ts';
 import type { PodRecord } from '#operator/kube/records.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
 import { rotationStep } from './announcement.ts';
@@ -46,13 +46,20 @@ export async function rotate(key: Key, { client, cluster, onRotated }: RotationM
   onRotated('announced', step.pods.length);
 }
 
-/** A few at a time: a Secret may be mounted by thousands of pods, and each touch makes a kubelet read it. */
+/**
+ * A few at a time: a Secret may be mounted by thousands of pods, and each touch makes a kubelet read it. Pods that cannot be touched -
+ * another policy refuses it, say - keep no other from the new value; the first failure is thrown once all were tried.
+ */
 async function touchAll(client: KubeClient, pods: readonly PodRecord[], mark: string): Promise<void> {
-  const waiting = [...pods];
+  const waiting = [...pods].reverse();
+  const failures: unknown[] = [];
   const worker = async () => {
-    for (let pod = waiting.shift(); pod !== undefined; pod = waiting.shift()) await touch(client, pod, mark);
+    for (let pod = waiting.pop(); pod !== undefined; pod = waiting.pop()) {
+      await touch(client, pod, mark).catch((failure: unknown) => failures.push(failure));
+    }
   };
   await Promise.all(Array.from({ length: limits.rotationTouchesMax }, worker));
+  if (failures.length > 0) throw failures[0];
 }
 
 async function touch(client: KubeClient, { namespace, name, uid }: PodRecord, mark: string): Promise<void> {
@@ -60,7 +67,7 @@ async function touch(client: KubeClient, { namespace, name, uid }: PodRecord, ma
     // With the UID: a pod made anew under the name has the new value already.
     await client.patch(KINDS.pods, { namespace, name }, { metadata: { uid, annotations: { [ANNOTATION.credentialsTouched]: mark } } });
   } catch (thrown) {
-    if (!isKubeError(thrown, 404) && !isKubeError(thrown, 409)) throw thrown;
+    if (!isGone(thrown)) throw thrown;
   }
 }
 

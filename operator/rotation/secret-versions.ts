@@ -5,7 +5,7 @@
 import { ANNOTATION, RESERVED_PREFIX } from '#core/resource/names.ts';
 import { type Cache, type Identified, type Key, keyOf } from '#operator/kube/cache.ts';
 import type { KubeClient } from '#operator/kube/client.ts';
-import { isKubeError } from '#operator/kube/kube-error.ts';
+import { isGone } from '#operator/kube/kube-error.ts';
 import type { BindingRecord, KubeObject } from '#operator/kube/records.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
 
@@ -43,7 +43,7 @@ export async function writeSecretVersion(key: Key, watched: WatchedSecrets, clie
     await client.patch(KINDS.bindings, { namespace, name }, { metadata: { uid, annotations: { [ANNOTATION.secretVersion]: version } } });
   } catch (thrown) {
     // Gone, or made anew: then its informer says so.
-    if (!isKubeError(thrown, 404) && !isKubeError(thrown, 409)) throw thrown;
+    if (!isGone(thrown)) throw thrown;
   }
 }
 
