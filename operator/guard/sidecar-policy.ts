@@ -65,8 +65,13 @@ function variables(releases: readonly AllowedRelease[]): readonly NamedExpressio
   const literals = releases.map(({ container, sizes }) => celLiteral({ container, resources: Object.values(sizes) }));
   const volumes = celLiteral(releases.flatMap((release) => release.volumes));
   const sidecar = 'variables.sidecar';
+  // See sameResources in sidecar-release.ts: the two MUST say the same.
+  const resources =
+    `r.resources.exists(z, ${sidecar}.resources.all(l, l in z) && z.all(l, l in ${sidecar}.resources && ` +
+    `z[l].all(q, q in ${sidecar}.resources[l] && ${sidecar}.resources[l][q] == z[l][q]) && ` +
+    `${sidecar}.resources[l].all(q, q in z[l] || !q.contains('/'))))`;
   const same =
-    `f == 'resources' ? ${sidecar}.resources in r.resources : ` +
+    `f == 'resources' ? ${resources} : ` +
     `f == 'securityContext' ? (variables.security.all(s, s == 'runAsUser' ? variables.security[s] != 0 : ` +
     `(s in r.container.securityContext && variables.security[s] == r.container.securityContext[s])) && r.container.securityContext.all(s, s in variables.security)) : ` +
     `(f in r.container && ${sidecar}[f] == r.container[f])`;

@@ -3,8 +3,10 @@
  * that image, arguments, environment, mounts, probes and security context cannot differ in anything (failure cases INJ-09, INJ-15,
  * INJ-21): a field nobody has heard of yet is a difference too.
  *
- * One thing may differ: `securityContext.runAsUser`, any but root. Platforms with UID ranges set it on each container (failure case
- * INJ-11). The pod's API token stays out, because a mount of the sidecar's own stands where ServiceAccount admission would put it.
+ * Two things may differ, because the platform sets them on each container. `securityContext.runAsUser`, any but root: platforms with UID
+ * ranges (failure case INJ-11). And requests and limits of the node's own resources that the sidecar does not name, such as
+ * `ephemeral-storage`: a LimitRange's defaults (failure case INJ-12). Not those of device plugins, `example.com/name`: with the device
+ * a plugin hands the container mounts and environment. The pod's API token stays out, because a mount of the sidecar's own stands where ServiceAccount admission would put it.
  *
  * Pod-level settings are free here: what they can do to the sidecar, its own security context overrides or the shape rules refuse.
  */
@@ -57,7 +59,7 @@ export function containerDifferences(container: Fields, release: AllowedRelease)
   const fields = new Set([...Object.keys(release.container), 'resources', ...Object.keys(container)]);
   return [...fields].filter((field) => {
     const value = container[field];
-    if (field === 'resources') return !Object.values(release.sizes).some((size) => equal(size, value));
+    if (field === 'resources') return !Object.values(release.sizes).some((size) => sameResources(value, size));
     if (field === 'securityContext') return !sameSecurity(value, release.container[field] as Fields);
     return !equal(value, release.container[field]);
   });
@@ -67,6 +69,19 @@ export function containerDifferences(container: Fields, release: AllowedRelease)
 export function closestDifferences(container: Fields, releases: readonly AllowedRelease[]): readonly string[] {
   const all = releases.map((release) => containerDifferences(container, release));
   return all.reduce((least, next) => (next.length < least.length ? next : least), all[0] ?? Object.keys(container));
+}
+
+/** All that the size class says, and beside it only resources of the node. */
+function sameResources(value: unknown, size: Fields): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const found = value as Fields;
+  const lists = new Set([...Object.keys(size), ...Object.keys(found)]);
+  return [...lists].every((list) => {
+    const wanted = size[list] as Fields | undefined;
+    const given = found[list] as Fields | undefined;
+    if (wanted === undefined || typeof given !== 'object' || given === null) return false;
+    return Object.keys({ ...wanted, ...given }).every((name) => (name in wanted ? given[name] === wanted[name] : !name.includes('/')));
+  });
 }
 
 function sameSecurity(value: unknown, allowed: Fields): boolean {

@@ -70,6 +70,8 @@ const sidecarField: fc.Arbitrary<readonly [string, unknown]> = fc.constantFrom<r
   ['tty', true],
   ['resources', { requests: { cpu: '100m', memory: '192Mi' }, limits: { cpu: '1', memory: '1Gi' } }],
   ['resources', { requests: { cpu: '100m', memory: '192Mi' }, limits: { cpu: '1', memory: '2Gi' } }],
+  ['resources', { requests: { cpu: '100m', memory: '192Mi', 'ephemeral-storage': '1Gi' }, limits: { cpu: '1', memory: '1Gi' } }],
+  ['resources', { requests: { cpu: '100m', memory: '192Mi' }, limits: { cpu: '1', memory: '1Gi', 'example.com/device': '1' } }],
   ['volumeMounts', []],
 );
 

@@ -11,6 +11,7 @@ import {
   type Pod,
   podsOf,
   startGuardedCluster,
+  until,
 } from './guarded-cluster.ts';
 
 const skip = await unavailable('etcd', 'kube-apiserver');
@@ -90,6 +91,33 @@ test('sidecar policy: every security setting of the sidecar is fixed, but any us
   const root = injectedPod('new');
   root.spec.initContainers[0].securityContext.runAsUser = 0;
   assert.notEqual((await create(root)).status, 201);
+});
+
+test('sidecar policy: defaults of a LimitRange for resources the sidecar does not name are let through (INJ-12)', { skip }, async () => {
+  const storage = { 'ephemeral-storage': '1Gi' };
+  const range = [{ type: 'Container', default: storage, defaultRequest: storage }];
+  const path = '/api/v1/namespaces/agents/limitranges';
+  expectAllowed(await cluster.call('POST', path, { metadata: { name: 'storage' }, spec: { limits: range } }));
+  try {
+    // The API server's own admission reads LimitRanges from a cache.
+    await until('the LimitRange is in effect', async () => {
+      const { status, body } = await create(injectedPod('new'));
+      expectAllowed({ status, body, warnings: '' });
+      return body.spec.initContainers[0].resources.limits['ephemeral-storage'] === '1Gi';
+    });
+  } finally {
+    await cluster.call('DELETE', `${path}/storage`);
+  }
+  const given = (resources: object) => {
+    const pod = injectedPod('new');
+    pod.spec.initContainers[0].resources = { ...pod.spec.initContainers[0].resources, ...resources };
+    return create(pod);
+  };
+  const { limits } = injectedPod('new').spec.initContainers[0].resources;
+  expectRefused(await given({ limits: { ...limits, memory: '193Mi', ...storage } }), /differs in resources/);
+  // A device plugin gives mounts and environment with its device.
+  const device = { 'example.com/device': '1' };
+  expectRefused(await given({ limits: { ...limits, ...device } }), /differs in resources/);
 });
 
 test("sidecar policy: the sidecar's volumes are what the operator makes them", { skip }, async () => {

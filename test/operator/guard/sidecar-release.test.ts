@@ -22,6 +22,24 @@ test('sidecar release: an unknown field is a difference, and a missing one too',
   assert.deepEqual(containerDifferences(without, allowed), ['restartPolicy']);
 });
 
+test('sidecar release: resources of the node may stand beside ours; ours, devices and claims may not differ (INJ-12)', () => {
+  const container = injectedPod().spec.initContainers[0];
+  const { requests, limits } = container.resources;
+  const differences = (resources: object) => containerDifferences({ ...container, resources }, allowed);
+  const storage = { 'ephemeral-storage': '1Gi' };
+  assert.deepEqual(differences({ requests: { ...requests, ...storage }, limits: { ...limits, ...storage } }), []);
+  assert.deepEqual(differences({ requests, limits: { ...limits, ...storage } }), []);
+  for (const wrong of [
+    { requests: storage, limits },
+    { requests, limits: { ...limits, memory: '1Mi', ...storage } },
+    { requests, limits: { ...limits, 'example.com/device': '1' } },
+    { requests, limits, claims: [{ name: 'device' }] },
+    { requests },
+    null,
+  ])
+    assert.deepEqual(differences(wrong as object), ['resources']);
+});
+
 test('sidecar release: the differences told are those from the release it resembles most', () => {
   const other = allowedRelease({ ...release, image: `r@sha256:${'c'.repeat(64)}`, control: 'other:1' }, sizes);
   const container = { ...injectedPod().spec.initContainers[0], tty: true };
