@@ -1,8 +1,8 @@
 /**
  * `npm run bench:cluster`: what people wait for in a cluster, on a real kube-apiserver and etcd with the guards installed, one operator as
- * a process with the chart's flags, sidecars simulated over the real protocol.
+ * a process with the chart's flags, sidecars simulated over the real protocol; rotation on a whole node (root, see README).
  *
- *   node bench/cluster/main.ts [--quick] [--only streams,admission,scale] [--json FILE]
+ *   node bench/cluster/main.ts [--quick] [--only streams,admission,scale,rotation] [--json FILE]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { type AdmissionFigures, measureAdmission } from './admission.ts';
 import { startBenchCluster } from './cluster.ts';
 import { type Figures, ms } from './figures.ts';
+import { measureRotation } from './rotation.ts';
 import { measureScale, rssMiB, type ScaleFigures, type ScalePlan } from './scale.ts';
 import { measureStreams, type StreamFigures, type StreamPlan } from './streams.ts';
 
@@ -18,17 +19,20 @@ const FULL = {
   streams: { streams: 1000, accounts: 20, changes: 60, sharedChanges: 5, revocations: 100 } satisfies StreamPlan,
   scale: { contracts: 10_000, bindings: 1_000, pods: 5_000, restMs: 30_000 } satisfies ScalePlan,
   admissions: 300,
+  rotations: 20,
 };
 const QUICK = {
   streams: { streams: 100, accounts: 10, changes: 10, sharedChanges: 2, revocations: 10 } satisfies StreamPlan,
   scale: { contracts: 500, bindings: 50, pods: 250, restMs: 5_000 } satisfies ScalePlan,
   admissions: 50,
+  rotations: 3,
 };
 
 interface Results {
   streams?: StreamFigures & { readonly rssMiB: number };
   admission?: AdmissionFigures;
   scale?: ScaleFigures;
+  rotation?: Figures;
 }
 
 async function main(): Promise<void> {
@@ -51,6 +55,7 @@ async function main(): Promise<void> {
       await using cluster = await startBenchCluster(scratch);
       results.scale = await step('scale', () => measureScale(cluster, plan.scale));
     }
+    if (wanted('rotation')) results.rotation = await step('rotation', () => measureRotation(plan.rotations));
     console.log(
       `\n${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}, Linux, Node ${process.versions.node}; everything on this machine\n`,
     );
@@ -69,7 +74,7 @@ async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-function table({ streams, admission, scale }: Results, plan: typeof FULL): string {
+function table({ streams, admission, scale, rotation }: Results, plan: typeof FULL): string {
   const rows: string[] = ['| what | p50 ms | p99 ms | max ms | samples | aim |', '|---|---|---|---|---|---|'];
   const add = (what: string, { p50, p99, max, count }: Figures, aim: string) =>
     rows.push(`| ${what} | ${ms(p50)} | ${ms(p99)} | ${ms(max)} | ${count} | ${aim} |`);
@@ -87,6 +92,7 @@ function table({ streams, admission, scale }: Results, plan: typeof FULL): strin
       `p50 within 5 ms: ${ms(admission.injected.p50 - admission.without.p50)} ms more`,
     );
   }
+  if (rotation !== undefined) add('rotation announced to the sidecar having it, on a real node', rotation, 'under 2 s');
   const lines = [...rows, ''];
   if (streams !== undefined) lines.push(`Operator with ${plan.streams.streams} streams: ${streams.rssMiB.toFixed(0)} MiB resident.`);
   if (scale !== undefined) {
