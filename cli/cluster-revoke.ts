@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import type { AgentSession } from '#core/resource/gen/agent-session.ts';
+import { isKubeError } from '#operator/kube/kube-error.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
 import { type ClusterConnection, type ClusterOptions, listAll, withCluster, withClusterFlags } from './cluster-connection.ts';
 import { UsageError } from './report-failure.ts';
@@ -42,15 +43,25 @@ const ADMIT: Decision = { field: 'admitted', done: 'admitted' };
 
 async function decide(cluster: ClusterConnection, names: readonly string[], options: Options, decision: Decision): Promise<void> {
   const sessions = chosen(await listAll<AgentSession>(cluster, KINDS.sessions), names, options.account);
+  const failures: unknown[] = [];
   for (const session of sessions) {
-    const { name, namespace } = session.metadata;
-    if (session.spec[decision.field] === true) {
-      process.stdout.write(`${name} was ${decision.done} before\n`);
-      continue;
-    }
-    await cluster.client.patch(KINDS.sessions, { name, namespace: namespace ?? cluster.namespace }, { spec: { [decision.field]: true } });
-    process.stdout.write(`${name} ${decision.done} (pod ${session.spec.pod.name}, account ${session.spec.serviceAccount})\n`);
+    // One that fails keeps none of the others its right to call; a session that has been deleted since has none.
+    await decideOne(cluster, session, decision).catch((failure: unknown) => {
+      process.stdout.write(`${session.metadata.name} ${isKubeError(failure, 404) ? 'is gone' : `NOT ${decision.done}`}\n`);
+      if (!isKubeError(failure, 404)) failures.push(failure);
+    });
   }
+  if (failures.length > 0) throw failures[0];
+}
+
+async function decideOne(cluster: ClusterConnection, { metadata, spec }: AgentSession, decision: Decision): Promise<void> {
+  const { name, namespace = cluster.namespace } = metadata;
+  if (spec[decision.field] === true) {
+    process.stdout.write(`${name} was ${decision.done} before\n`);
+    return;
+  }
+  await cluster.client.patch(KINDS.sessions, { name, namespace }, { spec: { [decision.field]: true } });
+  process.stdout.write(`${name} ${decision.done} (pod ${spec.pod.name}, account ${spec.serviceAccount})\n`);
 }
 
 /** Throws UsageError for a name that is not there: a typo must not look like a revocation. */

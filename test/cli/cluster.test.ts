@@ -177,6 +177,30 @@ test('kubectl postern revoke: takes a pod, an account, and says what was done be
   assert.equal((await session('other-01234567')).spec.revoked, undefined);
 });
 
+test('kubectl postern revoke: a session that cannot be written keeps no other its right to call, and the failure is told', {
+  skip,
+}, async () => {
+  const admission = '/apis/admissionregistration.k8s.io/v1';
+  const rules = [{ apiGroups: ['postern.dev'], apiVersions: ['*'], operations: ['UPDATE'], resources: ['agentsessions'] }];
+  const validations = [{ expression: "object.metadata.name != 'crowd-a'", message: 'frozen' }];
+  const policy = { metadata: { name: 'frozen' }, spec: { failurePolicy: 'Fail', matchConstraints: { resourceRules: rules }, validations } };
+  await running().request('POST', `${admission}/validatingadmissionpolicies`, policy);
+  const binding = { metadata: { name: 'frozen' }, spec: { policyName: 'frozen', validationActions: ['Deny'] } };
+  await running().request('POST', `${admission}/validatingadmissionpolicybindings`, binding);
+  for (const name of ['crowd-a', 'crowd-b']) {
+    const spec = { pod: { name, uid: UID }, serviceAccount: 'crowd', node: 'n1', image: 'agent:1' };
+    await put('agentsessions', name, spec, { state: 'Active' });
+  }
+  const probe = { metadata: { annotations: { probe: 'x' } } };
+  while ((await running().request('PATCH', `${POSTERN}/agentsessions/crowd-a`, probe)).status === 200)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  const { code, out, err } = await plugin(['revoke', '--account', 'crowd']);
+  assert.equal(code, 1);
+  assert.match(out, /crowd-a NOT revoked/);
+  assert.match(err, /frozen/);
+  assert.equal((await session('crowd-b')).spec.revoked, true);
+});
+
 test('kubectl postern admit: sets admitted', { skip }, async () => {
   assert.equal((await plugin(['admit', 'other-01234567'])).code, 0);
   assert.equal((await session('other-01234567')).spec.admitted, true);
