@@ -24,7 +24,7 @@ export interface ControlPort {
 /** `cacheAgeMs`: of the oldest cache; infinite before the first list. */
 export async function startControl(
   means: ReplicaMeans,
-  release: Pick<OwnRelease, 'allowed'>,
+  release: Pick<OwnRelease, 'known'>,
   cacheAgeMs: () => number,
 ): Promise<ControlPort> {
   const { settings, connection, cluster, certificates, clock, log, metrics } = means;
@@ -34,7 +34,7 @@ export async function startControl(
     clock,
     replica: settings.replica,
     leaseMs: settings.leaseSeconds * 1000,
-    judge: (pod) => judge(pod, means, release.allowed),
+    judge: (pod) => judge(pod, means, release.known),
     stateOf: (session, acknowledged) => stateForStream(cluster, session, acknowledged),
     cacheAgeMs,
     observer: {
@@ -67,8 +67,8 @@ export async function startControl(
 }
 
 /** The guards' own rules, for the pod as it is now: it may be older than they are. */
-function judge(pod: PodObject, { cluster }: ReplicaMeans, allowed: readonly AllowedRelease[]): string | undefined {
+function judge(pod: PodObject, { cluster }: ReplicaMeans, known: readonly AllowedRelease[]): string | undefined {
   const enforced = cluster.namespaces.get(pod.metadata.namespace ?? '')?.enforced === true;
-  const [finding] = judgePod(pod as PodObject & JudgedPod, allowed, { enforced });
+  const [finding] = judgePod(pod as PodObject & JudgedPod, known, { enforced });
   return finding === undefined ? undefined : `${finding.path}: ${finding.message}`;
 }

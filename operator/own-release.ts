@@ -44,9 +44,9 @@ export class OwnRelease {
     return this.#releases;
   }
 
-  /** What the policy allows; a pod judged before it is known is refused. */
-  get allowed(): readonly AllowedRelease[] {
-    return this.#policy?.releases ?? [];
+  /** What the policy allows, and what it allowed when older pods were made; a pod judged before that is known is refused. */
+  get known(): readonly AllowedRelease[] {
+    return this.#policy?.known ?? [];
   }
 
   /** Keeps the policy until the signal; begins anew with each change of the CA. Resolves after the last pass. */

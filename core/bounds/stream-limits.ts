@@ -46,6 +46,9 @@ export const STREAM_LIMITS = {
   /** Caches without a word from the API server for longer than this are stale, and leases run out from here. Bookmarks come each minute. */
   controlStaleMs: 120_000,
 
+  /** Releases of the sidecar whose running pods still get streams, beside those that may be made; the oldest is forgotten first. */
+  guardPastReleasesMax: 16,
+
   // what is written into sessions
   /** Status writes of one replica. */
   controlWritesPerSecond: 50,

@@ -10,6 +10,13 @@ import { type AllowedRelease, equal } from './sidecar-release.ts';
 
 export const RELEASES_ANNOTATION = 'postern.dev/sidecar-releases';
 
+/**
+ * Releases whose time is over. No pod is made with them any more, but pods that were made by them still run, and a sidecar proves itself
+ * anew within the hour: judged by the allowed ones alone, every pod that was not restarted within a day of an upgrade would lose its
+ * actions (failure case INJ-23).
+ */
+export const PAST_RELEASES_ANNOTATION = 'postern.dev/past-sidecar-releases';
+
 export interface SeenRelease {
   readonly release: AllowedRelease;
   /** When a replica last said that it runs it, Unix time in milliseconds. */
@@ -29,8 +36,22 @@ export function nextReleases(stored: readonly SeenRelease[], own: AllowedRelease
   return [{ release: own, seenMs }, ...rest].sort((one, other) => other.seenMs - one.seenMs || (textOf(one) < textOf(other) ? -1 : 1));
 }
 
+/** The past after the allowed releases became `now`: newest first, and none that is allowed again. */
+export function pastReleases(
+  past: readonly SeenRelease[],
+  before: readonly SeenRelease[],
+  now: readonly SeenRelease[],
+): readonly SeenRelease[] {
+  const found: SeenRelease[] = [];
+  for (const entry of [...before, ...past]) {
+    const known = [...now, ...found].some(({ release }) => equal(release, entry.release));
+    if (!known && found.length < limits.guardPastReleasesMax) found.push(entry);
+  }
+  return found;
+}
+
 /** The list in an annotation; entries that are none are left out, and what is no list is empty. */
-export function readReleases(annotation: string | undefined): readonly SeenRelease[] {
+export function readReleases(annotation: string | undefined, most: number = limits.guardReleasesMax): readonly SeenRelease[] {
   if (annotation === undefined) return [];
   let value: unknown;
   try {
@@ -38,7 +59,7 @@ export function readReleases(annotation: string | undefined): readonly SeenRelea
   } catch {
     return []; // somebody's edit: the next pass writes what is running
   }
-  return Array.isArray(value) ? value.filter(isSeenRelease).slice(0, limits.guardReleasesMax) : [];
+  return Array.isArray(value) ? value.filter(isSeenRelease).slice(0, most) : [];
 }
 
 export function releasesText(releases: readonly SeenRelease[]): string {

@@ -15,7 +15,15 @@ import type { KubeClient } from '#operator/kube/client.ts';
 import { isKubeError } from '#operator/kube/kube-error.ts';
 import type { KubeObject, OwnerReference } from '#operator/kube/records.ts';
 import { KINDS, type ResourceKind } from '#operator/kube/resource-kind.ts';
-import { nextReleases, RELEASES_ANNOTATION, readReleases, releasesText, type SeenRelease } from './allowed-releases.ts';
+import {
+  nextReleases,
+  PAST_RELEASES_ANNOTATION,
+  pastReleases,
+  RELEASES_ANNOTATION,
+  readReleases,
+  releasesText,
+  type SeenRelease,
+} from './allowed-releases.ts';
 import { type GuardObject, guardObjects } from './policies.ts';
 import type { GuardSettings } from './policy.ts';
 import { SIDECAR_POLICY, sidecarPolicy } from './sidecar-policy.ts';
@@ -35,7 +43,8 @@ type Stored = KubeObject & { readonly spec?: unknown };
 
 export class OwnPolicy {
   readonly #options: OwnPolicyOptions;
-  #releases: readonly AllowedRelease[] = [];
+  #seen: readonly SeenRelease[] = [];
+  #past: readonly SeenRelease[] = [];
 
   constructor(options: OwnPolicyOptions) {
     this.#options = options;
@@ -43,7 +52,12 @@ export class OwnPolicy {
 
   /** What the policy allows since the last pass; empty before the first, and a pod judged by it then is refused. */
   get releases(): readonly AllowedRelease[] {
-    return this.#releases;
+    return this.#seen.map(({ release }) => release);
+  }
+
+  /** Those, and what was allowed before them: a pod that runs was made when its release was, and its sidecar cannot have changed since. */
+  get known(): readonly AllowedRelease[] {
+    return [...this.#seen, ...this.#past].map(({ release }) => release);
   }
 
   /** One pass, to be repeated every limits.guardCheckMs: resolves once policy and binding are stored as they must be, with whether something was wrong. Throws KubeError. */
@@ -63,15 +77,19 @@ export class OwnPolicy {
     const before = readReleases(stored?.metadata.annotations?.[RELEASES_ANNOTATION]);
     const seen = nextReleases(before, release, clock.wallMs());
     const releases = seen.map((entry) => entry.release);
+    const pastBefore = readReleases(stored?.metadata.annotations?.[PAST_RELEASES_ANNOTATION], limits.guardPastReleasesMax);
+    // Somebody who deletes the policy deletes its memory; what this replica remembers goes back into it.
+    const past = pastReleases([...pastBefore, ...this.#seen, ...this.#past], before, seen);
     const owners = await this.#owners();
     const [policy, binding] = guardObjects(sidecarPolicy(settings, releases));
-    const wrotePolicy = await this.#put(KINDS.policies, stored, withReleases(policy, seen, owners));
+    const wrotePolicy = await this.#put(KINDS.policies, stored, withReleases(policy, { seen, past }, owners));
     const bound = await client.get<Stored>(KINDS.policyBindings, { name: SIDECAR_POLICY });
     const wroteBinding = await this.#put(KINDS.policyBindings, bound, {
       ...binding,
       metadata: { ...binding.metadata, ownerReferences: owners },
     });
-    this.#releases = releases;
+    this.#seen = seen;
+    this.#past = past;
     return wrotePolicy || wroteBinding;
   }
 
@@ -98,16 +116,25 @@ export class OwnPolicy {
   }
 }
 
-function withReleases(policy: GuardObject, seen: readonly SeenRelease[], ownerReferences: readonly OwnerReference[]): GuardObject {
-  const annotations = { [RELEASES_ANNOTATION]: releasesText(seen) };
+interface Annotated {
+  readonly seen: readonly SeenRelease[];
+  readonly past: readonly SeenRelease[];
+}
+
+function withReleases(policy: GuardObject, { seen, past }: Annotated, ownerReferences: readonly OwnerReference[]): GuardObject {
+  const annotations = {
+    [RELEASES_ANNOTATION]: releasesText(seen),
+    ...(past.length > 0 && { [PAST_RELEASES_ANNOTATION]: releasesText(past) }),
+  };
   return { ...policy, metadata: { ...policy.metadata, annotations, ownerReferences } };
 }
 
 function isAsWanted({ spec, metadata }: Stored, wanted: GuardObject): boolean {
-  const annotation = wanted.metadata.annotations?.[RELEASES_ANNOTATION];
+  const sameAnnotation = (name: string) => metadata.annotations?.[name] === wanted.metadata.annotations?.[name];
   return (
     equal(spec, wanted.spec) &&
-    metadata.annotations?.[RELEASES_ANNOTATION] === annotation &&
+    sameAnnotation(RELEASES_ANNOTATION) &&
+    sameAnnotation(PAST_RELEASES_ANNOTATION) &&
     (wanted.metadata.ownerReferences ?? []).every((owner) =>
       (metadata.ownerReferences ?? []).some(({ uid }) => uid === (owner as OwnerReference).uid),
     )

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { limits } from '#core/bounds/limits.ts';
-import { nextReleases, readReleases, releasesText, type SeenRelease } from '#operator/guard/allowed-releases.ts';
+import { nextReleases, pastReleases, readReleases, releasesText, type SeenRelease } from '#operator/guard/allowed-releases.ts';
 import { allowedRelease } from '#operator/guard/sidecar-release.ts';
 import { release, sizes } from './guarded-cluster.ts';
 
@@ -50,4 +50,17 @@ test('allowed releases: the own release is always among them, at most three, and
       }
     }),
   );
+});
+
+test('past releases: newest first, each once, none that is allowed again, and so many at most (INJ-23)', () => {
+  const at = (letter: string): SeenRelease => ({ release: of(letter), seenMs: 0 });
+  assert.deepEqual(pastReleases([], [at('a'), at('b')], [at('b')]), [at('a')]);
+  assert.deepEqual(pastReleases([at('a'), at('c')], [at('b'), at('d')], [at('d')]), [at('b'), at('a'), at('c')]);
+  assert.deepEqual(pastReleases([at('a')], [at('b')], [at('a')]), [at('b')], 'a way back');
+  const many = Array.from({ length: 40 }, (_, index): SeenRelease => ({ release: { ...of('a'), volumes: [{ index }] }, seenMs: 0 }));
+  const kept = pastReleases(many, [at('b')], [at('c')]);
+  assert.equal(kept.length, limits.guardPastReleasesMax);
+  assert.deepEqual(kept[0], at('b'));
+  assert.ok(Buffer.byteLength(releasesText(kept)) < 200_000, 'annotations of an object have 256 KiB');
+  assert.deepEqual(pastReleases(kept, [at('c')], [at('c')]), kept, 'looking twice changes nothing');
 });

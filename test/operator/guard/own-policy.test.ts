@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { limits } from '#core/bounds/limits.ts';
 import { explainPod, findGuards, guardsHold } from '#operator/guard/explain.ts';
+import { judgePod } from '#operator/guard/judge.ts';
 import { OwnPolicy } from '#operator/guard/own-policy.ts';
 import { policies } from '#operator/guard/policies.ts';
 import { allowedRelease } from '#operator/guard/sidecar-release.ts';
@@ -115,7 +116,9 @@ test('own policy: is put right after every kind of edit, also one that server-si
   }
 });
 
-test('own policy: two releases are allowed during an upgrade, and the old one for a day after it (INJ-23)', { skip }, async () => {
+test('own policy: two releases are allowed during an upgrade, the old one for a day after it, and its pods keep their streams (INJ-23)', {
+  skip,
+}, async () => {
   await replica().keep();
   const upgraded = replica(next);
   assert.equal(await upgraded.keep(), true);
@@ -131,6 +134,21 @@ test('own policy: two releases are allowed during an upgrade, and the old one fo
   }
   assert.deepEqual(upgraded.releases, [allowedRelease(next, sizes)]);
   await until('the old release is gone', async () => (await create(injectedPod())).status === 403);
+  // Pods that run were made when they might be: a restart of the operator, or of its policy, must not take their actions away.
+  const running = { ...injectedPod(), status: {} } as unknown as Parameters<typeof judgePod>[0];
+  for (const deleted of [false, true]) {
+    if (deleted) expectAllowed(await cluster.call('DELETE', policyPath));
+    assert.equal(await upgraded.keep(), deleted);
+    const restarted = replica(next);
+    assert.equal(await restarted.keep(), false);
+    for (const { known, releases } of [upgraded, restarted]) {
+      assert.deepEqual(judgePod(running, known), []);
+      assert.deepEqual(
+        judgePod(running, releases).map(({ rule }) => rule),
+        ['sidecar-spec'],
+      );
+    }
+  }
   const third = { ...next, image: `registry.example.com/postern@sha256:${'d'.repeat(64)}` };
   const fourth = { ...next, image: `registry.example.com/postern@sha256:${'e'.repeat(64)}` };
   for (const each of [release, third, fourth]) {
