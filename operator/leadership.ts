@@ -1,6 +1,6 @@
 /**
  * What only the leader does, for one term: it writes what contracts, bindings, sessions and namespaces have become, announces new values of
- * Secrets and keeps the CA in the webhooks. Every write goes through a client that is fenced by the term, so that a replica that lost
+ * Secrets, keeps the CA in the webhooks and looks whether the guards hold. Every write goes through a client that is fenced by the term, so that a replica that lost
  * the lease without noticing writes nothing.
  */
 import type { Clock } from '#core/bounds/clock.ts';
@@ -13,12 +13,12 @@ import { startRbacInformers } from '#operator/access/informers.ts';
 import { AccessReviewer } from '#operator/access/reviewer.ts';
 import { reconcileBinding } from '#operator/binding/reconcile.ts';
 import { watchBindings } from '#operator/binding/watch.ts';
-import { CaBundle } from '#operator/certificate/ca-bundle.ts';
 import type { ServingCertificates } from '#operator/certificate/serving-certificates.ts';
 import { ContractReconciler } from '#operator/contract/reconcile.ts';
 import { callersContracts, watchContracts } from '#operator/contract/watch.ts';
 import { ExposureReport, watchExposure } from '#operator/exposure/report.ts';
 import { Gathering } from '#operator/gathering.ts';
+import type { GuardSettings } from '#operator/guard/policy.ts';
 import type { ApiTransport } from '#operator/kube/api-transport.ts';
 import type { Key } from '#operator/kube/cache.ts';
 import type { KubeClient } from '#operator/kube/client.ts';
@@ -28,7 +28,9 @@ import { EventTeller } from '#operator/kube/events.ts';
 import type { InformerObserver } from '#operator/kube/informer.ts';
 import { rotate, watchRotations } from '#operator/rotation/rotate.ts';
 import { enqueueSessions, sessionReconcile } from '#operator/session/reconcile.ts';
+import { type BrokenGuard, GuardWatch } from './guard-watch.ts';
 import { logFields } from './log-fields.ts';
+import { WebhookTrust } from './webhook-trust.ts';
 
 export interface LeadershipMeans {
   readonly transport: ApiTransport;
@@ -36,6 +38,7 @@ export interface LeadershipMeans {
   readonly client: KubeClient;
   readonly cluster: Cluster;
   readonly certificates: ServingCertificates;
+  readonly settings: GuardSettings;
   readonly replica: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -48,20 +51,25 @@ export class Leadership {
   readonly #controllers: Controller[] = [];
   readonly #stops: (() => void | Promise<void>)[] = [];
   readonly #reviewer: AccessReviewer;
+  readonly #rbac = emptyRbac();
   readonly #exposure: ExposureReport;
   readonly #events: EventTeller;
   readonly #contracts: Controller;
+  readonly #trust: WebhookTrust;
+  readonly #guards: GuardWatch;
   readonly #over = new AbortController();
 
   constructor(means: LeadershipMeans) {
     const { client, cluster, clock, log, replica } = means;
     this.#means = means;
     this.#events = new EventTeller({ client, replica, clock });
+    this.#trust = new WebhookTrust({ ...means, events: this.#events });
+    this.#guards = new GuardWatch(means);
     this.#exposure = new ExposureReport({ client, cluster, clock, events: this.#events });
     this.#reviewer = new AccessReviewer({
       client,
       clock,
-      callerOf: (key) => callerOf(key, cluster),
+      callerOf: (key) => callerOf(key, cluster, this.#rbac),
       onVerdict: (account) => {
         for (const key of callersContracts(account, cluster)) this.#contracts.enqueue(key);
       },
@@ -75,25 +83,15 @@ export class Leadership {
   }
 
   start(term: AbortSignal): void {
-    const { transport, clock, client, certificates, observer, log } = this.#means;
-    const rbac = emptyRbac();
+    const { transport, clock, observer } = this.#means;
+    const rbac = this.#rbac;
     this.#stops.push(watchGrants(rbac, (subjects) => this.#reviewer.note(subjects)));
     this.#stops.push(startRbacInformers({ transport, rbac, clock, observer }));
     this.#reviewer.start();
     for (const controller of this.#controllers) controller.start();
-    const caBundle = new CaBundle({
-      client,
-      clock,
-      caBundle: () => certificates.caBundle,
-      report: (report) => {
-        if (report.event === 'written') log.info('the CA was written into a webhook configuration', { object: report.configuration.kind });
-        else if (report.event === 'failed') log.warn('the CA could not be written into a webhook configuration', {}, report.error);
-        else log.warn('the CA of a webhook configuration has two writers', { event: report.event, object: report.configuration.kind });
-      },
-    });
-    this.#stops.push(certificates.onChange(() => caBundle.wake()));
-    const running = caBundle.run(AbortSignal.any([term, this.#over.signal]));
-    this.#stops.push(() => running);
+    const signal = AbortSignal.any([term, this.#over.signal]);
+    const running = Promise.all([this.#trust.run(signal), this.#guards.run(signal)]);
+    this.#stops.push(async () => void (await running));
   }
 
   /** Resolves when nothing of it runs any more. For the end of the term, or before the lease is given away. */
@@ -117,6 +115,15 @@ export class Leadership {
   /** Accounts that get nothing, as `namespace/account`. */
   refusedCallers(): readonly Key[] {
     return this.#reviewer.refused;
+  }
+
+  /** By kind of webhook configuration: whether its CA has another writer. */
+  contestedTrust(): Readonly<Record<string, boolean>> {
+    return this.#trust.contested();
+  }
+
+  brokenGuards(): readonly BrokenGuard[] {
+    return this.#guards.broken();
   }
 
   #addContracts(): Controller {

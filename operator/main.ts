@@ -190,6 +190,8 @@ function readAtScrape(
         account: key.slice(key.indexOf('/') + 1),
       })),
     certificates: () => certificates.expiriesMs(),
+    contestedTrust: () => leader.term?.contestedTrust() ?? {},
+    brokenGuards: () => leader.term?.brokenGuards() ?? [],
     ...objectReadings(cluster, () => leader.isLeading),
   });
 }

@@ -49,6 +49,8 @@ export const CLUSTER_LIMITS = {
   // guards
   /** The policy with the sidecar's spec is looked at again after this time, and put right when somebody changed it. */
   guardCheckMs: 10_000,
+  /** All guards are compared with what this version writes this often: 22 reads. */
+  guardsLookMs: 60_000,
   /** After a pass that failed: until the first one succeeds, no sidecar is injected. */
   guardRetryMs: 2_000,
   /** Releases of the sidecar that are allowed at once: during an upgrade two, and one more for a way back. */

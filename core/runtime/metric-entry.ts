@@ -5,6 +5,7 @@ export interface MetricEntry {
   readonly unit:
     | 'total'
     | 'seconds'
+    | 'broken'
     | 'bytes'
     | 'calls'
     | 'connections'

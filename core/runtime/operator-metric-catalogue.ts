@@ -112,4 +112,18 @@ export const OPERATOR_METRICS = {
     help: 'Unix time at which a certificate ends, by certificate (leaf, authority).',
     labels: ['certificate'],
   },
+  operator_ca_bundle_contested_state: {
+    type: 'gauge',
+    unit: 'state',
+    help: "1 while another writer keeps replacing the operator's CA in a webhook configuration of this kind.",
+    labels: ['configuration'],
+  },
+
+  // guards
+  operator_guards_broken: {
+    type: 'gauge',
+    unit: 'broken',
+    help: '1 for a guard in the API server that does not hold, by what is wrong (missing, unbound, altered, unknown).',
+    labels: ['policy', 'state'],
+  },
 } as const satisfies Readonly<Record<`operator_${string}`, MetricEntry>>;

@@ -29,6 +29,9 @@ export interface OperatorReadings {
   declaredWarnings(): readonly DeclaredExpiry[];
   /** Unix time in milliseconds, by certificate. */
   certificates(): Readonly<Record<string, number>>;
+  /** By kind of webhook configuration. */
+  contestedTrust(): Readonly<Record<string, boolean>>;
+  brokenGuards(): readonly { readonly policy: string; readonly state: string }[];
 }
 
 export interface Ready {
@@ -69,6 +72,18 @@ export class OperatorMetrics {
       );
     }
     this.#readObjects(readings);
+    this.#readGuards(readings);
+  }
+
+  #readGuards({ contestedTrust, brokenGuards }: Partial<OperatorReadings>) {
+    const recorder = this.#recorder;
+    if (contestedTrust !== undefined) {
+      recorder.gauge('operator_ca_bundle_contested_state', () =>
+        Object.entries(contestedTrust()).map(([configuration, contested]) => [{ configuration }, Number(contested)] as const),
+      );
+    }
+    if (brokenGuards !== undefined)
+      recorder.gauge('operator_guards_broken', () => brokenGuards().map(({ policy, state }) => [{ policy, state }, 1] as const));
   }
 
   #readObjects({ sessions, sessionsBehind, contracts, bindings, unguarded, refusedCallers, declaredWarnings }: Partial<OperatorReadings>) {

@@ -22,10 +22,20 @@ import {
 
 export type CaBundleReport =
   | { readonly event: 'written'; readonly configuration: WebhookKind }
-  /** Once when it begins; `owners` are field managers. */
-  | { readonly event: 'contested'; readonly configuration: WebhookKind; readonly owners: readonly string[]; readonly message: string }
+  /** Once when it begins. */
+  | Contested
   | { readonly event: 'settled'; readonly configuration: WebhookKind }
   | { readonly event: 'failed'; readonly configuration: WebhookKind; readonly error: unknown };
+
+export interface Contested {
+  readonly event: 'contested';
+  readonly configuration: WebhookKind;
+  readonly name: string;
+  readonly uid: string;
+  /** Field managers. */
+  readonly owners: readonly string[];
+  readonly message: string;
+}
 
 export interface CaBundleOptions {
   readonly client: KubeClient;
@@ -114,7 +124,8 @@ export class CaBundle {
     const owners = bundleOwners(configuration, FIELD_MANAGER.operator);
     const who = owners.length === 0 ? 'Another writer' : owners.join(', ');
     const message = `${who} keeps replacing webhooks[].clientConfig.caBundle of ${kind.kind} ${AUTHORITY.webhooks}, which the operator owns. Take the object out of its care, for instance by removing the annotation cert-manager.io/inject-ca-from.`;
-    this.#options.report({ event: 'contested', configuration: kind, owners, message });
+    const { name, uid } = configuration.metadata;
+    this.#options.report({ event: 'contested', configuration: kind, name, uid, owners, message });
   }
 
   async #pause(signal: AbortSignal): Promise<void> {

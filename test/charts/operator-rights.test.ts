@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '#core/runtime/log.ts';
 import { createAuthority } from '#operator/certificate/issue.ts';
+import { findGuards } from '#operator/guard/explain.ts';
 import { startOperator } from '#operator/main.ts';
 import { readOperatorSettings } from '#operator/settings.ts';
 import { startWatcher } from '#operator/watcher.ts';
@@ -117,6 +118,12 @@ test('operator rights: with what the chart grants it leads, is refused nothing, 
       'the operator is ready',
       async () => (operator.notReady().length === 0 ? true : undefined),
       () => `; it waits for ${operator.notReady().join(', ')}`,
+    );
+    const { reports } = await findGuards(connection.client, { namespace, serviceAccount: 'postern-operator' });
+    assert.deepEqual(
+      reports.filter(({ state }) => state !== 'Holds'),
+      [],
+      'it may read every guard, and each is what this version writes',
     );
     await until(
       'an Event tells of the pod',

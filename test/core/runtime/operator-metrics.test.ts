@@ -24,6 +24,8 @@ test('operator metrics: what is read and what is counted stands on the page', as
     refusedCallers: () => [{ namespace: 'triage', account: 'bot' }],
     declaredWarnings: () => [{ namespace: 'triage', contract: 'list-stock', code: 'STALE_INDEX', owner: 'stock', expiresMs: 5000 }],
     certificates: () => ({ leaf: 9000 }),
+    contestedTrust: () => ({ MutatingWebhookConfiguration: true, ValidatingWebhookConfiguration: false }),
+    brokenGuards: () => [{ policy: 'postern-pod', state: 'missing' }],
     streams: () => 6,
   });
   metrics.reconciled('contract', 'done', 20);
@@ -47,6 +49,9 @@ test('operator metrics: what is read and what is counted stands on the page', as
     'postern_operator_caller_refused_state{namespace="triage",account="bot"}': 1,
     'postern_operator_warnings_expiry_seconds{namespace="triage",contract="list-stock",code="STALE_INDEX",owner="stock"}': 5,
     'postern_operator_certificate_expiry_seconds{certificate="leaf"}': 9,
+    'postern_operator_ca_bundle_contested_state{configuration="MutatingWebhookConfiguration"}': 1,
+    'postern_operator_ca_bundle_contested_state{configuration="ValidatingWebhookConfiguration"}': 0,
+    'postern_operator_guards_broken{policy="postern-pod",state="missing"}': 1,
     postern_operator_streams_open: 6,
     'postern_operator_reconciles_total{controller="contract",outcome="done"}': 1,
     'postern_operator_admissions_total{webhook="pod",outcome="refused"}': 1,
