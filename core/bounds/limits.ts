@@ -214,6 +214,8 @@ export const limits = {
   grpcIdleMsMax: 300_000,
   /** A TLS handshake that takes longer is given up. */
   grpcHandshakeMsMax: 10_000,
+  /** When a server stops, connections without a call may stay so long after they were told to go. */
+  grpcIdleCloseMsMax: 1_000,
   /** Bytes of grpc-status-details-bin: with base64 and the other trailers below the 8 KiB of common clients. */
   errorDetailsBytesMax: 5_000,
   /** Characters of an error's own sentence. */

@@ -24,7 +24,7 @@ import { limits } from '#core/bounds/limits.ts';
 import { AGENT_BOUNDS, type GrpcBounds } from './grpc-bounds.ts';
 import type { CallEnd, Implementation } from './grpc-call.ts';
 import { bindMethod, type MethodHandler } from './grpc-method.ts';
-import { type GuardEvent, STREAM_HEADER, StreamGuard } from './stream-guard.ts';
+import { connectionName, type GuardEvent, STREAM_HEADER, StreamGuard } from './stream-guard.ts';
 import { plainListener, type TlsIdentity, tlsListener } from './tls-listener.ts';
 
 export interface GrpcServerOptions {
@@ -42,6 +42,8 @@ export class GrpcServer {
   readonly #options: GrpcServerOptions;
   readonly #listener: NetServer;
   readonly #injector: ConnectionInjector;
+  /** All that are open, also those that have said nothing yet: the library does not know them. */
+  readonly #sockets = new Set<Socket>();
 
   constructor(options: GrpcServerOptions = {}) {
     const bounds = options.bounds ?? AGENT_BOUNDS;
@@ -61,6 +63,10 @@ export class GrpcServer {
     this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());
     const accept = (socket: Socket) => this.#injector.injectConnection(socket);
     this.#listener = options.tls === undefined ? plainListener(accept) : tlsListener(options.tls, accept);
+    this.#listener.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
     this.#listener.maxConnections = bounds.connectionsMax;
     this.#listener.on('drop', () => options.onGuardEvent?.('too_many_connections'));
   }
@@ -108,13 +114,26 @@ export class GrpcServer {
     });
   }
 
-  /** Takes no new connections, lets running calls end within `graceMs`, then closes what is left. */
+  /**
+   * Takes no new connections, lets running calls end within `graceMs`, then closes what is left. Connections without a call are told to
+   * go and have limits.grpcIdleCloseMsMax for it: the library waits for ever for a peer that never said a word, and anybody who holds one
+   * such connection would hold up our end.
+   */
   async close(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#listener.close(() => resolve()));
     // Not forceShutdown: it knows connections only where channelz is on, and would leave these open.
     this.#injector.drain(graceMs);
-    await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
-    await closed;
+    const shut = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
+    const cuts = [
+      setTimeout(() => this.#cut(this.#guard.connections()), Math.min(graceMs, limits.grpcIdleCloseMsMax)),
+      setTimeout(() => this.#cut(new Set()), graceMs),
+    ];
+    await Promise.all([shut, closed]);
+    for (const cut of cuts) clearTimeout(cut);
+  }
+
+  #cut(spared: ReadonlySet<string>): void {
+    for (const socket of this.#sockets) if (!spared.has(connectionName(socket))) socket.destroy();
   }
 }
 

@@ -11,6 +11,7 @@
  */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';
+import type { Socket } from 'node:net';
 import { limits } from '#core/bounds/limits.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { DETAILS_TRAILER, statusOf } from '#core/wire/status.ts';
@@ -64,6 +65,12 @@ export class StreamGuard {
 
   get open(): number {
     return this.#streams.size;
+  }
+
+  /** Connections with an open stream, as `connectionName` says. */
+  connections(): ReadonlySet<string> {
+    // The session shows a stand-in of its socket, and none once it is destroyed.
+    return new Set([...this.#streams.values()].map(({ http2 }) => connectionName(http2.session?.socket)));
   }
 
   /** Changes `headers` in place and says whether the library may have the stream; if not, it is answered already. */
@@ -132,6 +139,11 @@ export class StreamGuard {
   cancelledBeforeDispatch(): void {
     this.#note('cancelled_before_dispatch');
   }
+}
+
+/** Tells the connections of one server apart. */
+export function connectionName(socket: Pick<Socket, 'remoteAddress' | 'remotePort'> | undefined): string {
+  return `${socket?.remoteAddress} ${socket?.remotePort}`;
 }
 
 /** Names and values as they were sent. */

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { connect as connectTcp } from 'node:net';
 import { after, test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { limits } from '#core/bounds/limits.ts';
+import { CONTROL_BOUNDS } from '#core/runtime/grpc-bounds.ts';
 import { connect } from '#core/runtime/grpc-client.ts';
 import { GrpcServer } from '#core/runtime/grpc-server.ts';
 import { ActionService } from '#proto/postern/v1/action_pb.ts';
 import type { CallContext, ExecuteResult } from '#sidecar/call/calls.ts';
 import { actionService } from '#sidecar/serve/action-service.ts';
+import { replicaCertificate } from '#test/fakes/operator.ts';
+import { createAuthority } from '#test/servers/certificates.ts';
 import { FULL_RESULT, fixedCalls } from '#test/sidecar/serve/fixed-calls.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
@@ -117,4 +122,35 @@ test('grpc client: leaving a stream early cancels the call', async () => {
   await assert.rejects(answer);
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
   await server.close(0);
+});
+
+test('grpc server: connections that never say a word do not hold up its end, and a running call has its time (GRPC-14)', {
+  timeout: 60_000,
+}, async () => {
+  const { server, port, gate, arrived, client } = await serveGated();
+  // It does not read either, so that nothing it is told reaches it.
+  const silent = connectTcp(port, '127.0.0.1');
+  await new Promise((resolve) => silent.once('connect', resolve));
+  const running = events(client);
+  await arrived.promise;
+  const closing = server.close(30_000);
+  await new Promise((resolve) => setTimeout(resolve, limits.grpcIdleCloseMsMax + 200));
+  gate.resolve(FULL_RESULT);
+  assert.equal((await running).at(-1), 'result');
+  await closing;
+  silent.destroy();
+});
+
+test('grpc server: a TLS peer that makes its handshake only when the server stops does not hold up its end (GRPC-14)', {
+  timeout: 60_000,
+}, async () => {
+  const certificate = await replicaCertificate(await createAuthority());
+  const server = new GrpcServer({ bounds: CONTROL_BOUNDS, tls: { contextFor: () => certificate } });
+  const raw = connectTcp(await server.listen('127.0.0.1', 0), '127.0.0.1');
+  await new Promise((resolve) => raw.once('connect', resolve));
+  const closing = server.close(200);
+  const late = connectTls({ socket: raw, servername: 'late.invalid', ALPNProtocols: ['h2'], rejectUnauthorized: false });
+  late.on('error', () => undefined);
+  await closing;
+  raw.destroy();
 });
