@@ -10,6 +10,7 @@ export const LEASE = 'postern-operator';
 export class Leader {
   readonly #lease: Lease;
   #term: Leadership | undefined;
+  #stopping = false;
   /** Ends of terms that are still under way. */
   #ending: Promise<void> = Promise.resolve();
 
@@ -31,7 +32,8 @@ export class Leader {
         this.#ending = this.#ending.then(() => (term.aborted ? undefined : leadership.start(term)));
       },
       onLost: () => {
-        log.warn('this replica no longer leads');
+        if (this.#stopping) log.info('this replica gives the lead away');
+        else log.warn('this replica no longer leads');
         void this.#endTerm();
       },
       onFailed: (error) => log.warn('the lease could not be read or renewed', {}, error),
@@ -55,6 +57,7 @@ export class Leader {
   }
 
   async stop(): Promise<void> {
+    this.#stopping = true;
     await this.#endTerm();
     await this.#lease.stop();
   }

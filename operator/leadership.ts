@@ -1,7 +1,7 @@
 /**
  * What only the leader does, for one term: it writes what contracts, bindings, sessions and namespaces have become, announces new values of
- * Secrets, keeps the CA in the webhooks and looks whether the guards hold. Every write goes through a client that is fenced by the term, so that a replica that lost
- * the lease without noticing writes nothing.
+ * Secrets, keeps the CA in the webhooks and looks whether the guards hold. Every write goes through a client that is fenced by the term,
+ * so that a replica that lost the lease without noticing writes nothing.
  */
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
