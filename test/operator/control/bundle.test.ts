@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create, fromBinary } from '@bufbuild/protobuf';
+import { limits } from '#core/bounds/limits.ts';
+import { CONTROL_BOUNDS } from '#core/runtime/grpc-bounds.ts';
+import { connect } from '#core/runtime/grpc-client.ts';
+import { GrpcServer } from '#core/runtime/grpc-server.ts';
 import { accountsOfBinding, bundleMessage, bundleOf } from '#operator/control/bundle.ts';
 import { emptyCluster } from '#operator/kube/cluster.ts';
 import type { BindingRecord, ContractRecord } from '#operator/kube/records.ts';
-import { ConnectResponseSchema, SessionStateSchema, State } from '#proto/postern/control/v1/control_pb.ts';
+import { ConnectResponseSchema, ControlService, SessionStateSchema, State } from '#proto/postern/control/v1/control_pb.ts';
 
 const ACCEPTED = { type: 'Accepted', status: 'True', reason: 'Accepted', message: '', lastTransitionTime: '' } as const;
 
@@ -91,4 +95,36 @@ test('bundle: a changed binding finds the accounts whose contracts list it, and 
     [binding('github')],
   );
   assert.deepEqual(accountsOfBinding(cluster, binding('github')), ['triage/bot', 'triage/late']);
+});
+
+test('bundle: the largest there can be crosses the wire, framing and the longest reason of a person included', async () => {
+  // Many names beside one text that fills the rest to the byte: what stands around an object counts as well.
+  const names = Array.from({ length: limits.controlBundleContractsMax - 1 }, (_, index) => `c${String(index).padStart(60, '0')}`);
+  const many = names.map((name) => contract(name));
+  const around = (name: string) => name.length + `uid-${name}`.length + 64;
+  const bytes = many.reduce((sum, { name, specJson }) => sum + specJson.length + around(name), 0);
+  const filling = (more: number) => 'x'.repeat(limits.controlBundleBytesMax - bytes - around('z') + more);
+  assert.deepEqual(bundleOf(clusterOf([...many, contract('z', { specJson: filling(1) })]), 'triage', 'bot').leftOut, ['z']);
+  const content = bundleOf(clusterOf([...many, contract('z', { specJson: filling(0) })]), 'triage', 'bot');
+  assert.deepEqual(content.leftOut, []);
+  const state = create(SessionStateSchema, { state: State.SUSPENDED, because: '\u{1F512}'.repeat(500) });
+  const message = bundleMessage(content, state, Number.MAX_SAFE_INTEGER);
+  assert.ok(message.length > limits.controlBundleBytesMax * 0.98, `${message.length} bytes are not the limit`);
+  assert.ok(message.length <= CONTROL_BOUNDS.responseBytesMax);
+
+  const server = new GrpcServer({ bounds: CONTROL_BOUNDS });
+  server.add(ControlService, { connect: async (_, send) => send(message) });
+  const connection = connect(`127.0.0.1:${await server.listen('127.0.0.1', 0)}`, {
+    receiveBytesMax: limits.controlBundleBytesMax + limits.controlBundleFrameBytesMax,
+  });
+  try {
+    const stream = connection.client(ControlService).connect();
+    stream.send({ message: { case: 'hello', value: { version: '1' } } });
+    let got = 0;
+    for await (const { message: received } of stream) got += received.case === 'bundle' ? received.value.objects.length : 0;
+    assert.equal(got, limits.controlBundleContractsMax);
+  } finally {
+    connection.close();
+    await server.close(0);
+  }
 });
