@@ -65,8 +65,8 @@ export async function compileServed(objects: readonly ResourceObject[], means: R
   const bindings = new Map<string, CompiledBinding>();
   const refusedBindings = new Map<string, string>();
   for (const object of bindingObjects) {
-    const { binding, problems } = compileBinding(object);
-    if (binding === undefined) refusedBindings.set(object.name, codeOf(problems));
+    const { binding, problems } = compiledBinding(object);
+    if (binding === undefined) refusedBindings.set(object.name, codeOf(problems) || COMPILE_FAILED);
     else bindings.set(object.name, binding);
   }
   const remotes = new Remotes([...bindings.values()], means, before);
@@ -95,6 +95,16 @@ export async function compileServed(objects: readonly ResourceObject[], means: R
 }
 
 const DUPLICATE = 'object-duplicate';
+const COMPILE_FAILED = 'compile-failed';
+
+/** As `compiled` for contracts: one that the compiler fails on is refused, with the contracts that list it. */
+function compiledBinding(object: ResourceObject): ReturnType<typeof compileBinding> {
+  try {
+    return compileBinding(object);
+  } catch {
+    return { problems: [] };
+  }
+}
 
 /** The contract, or the code of what is wrong with it or with a binding it lists. */
 function compiled(input: CompileInput, refusedBindings: ReadonlyMap<string, string>): NonNullable<CompileResult['contract']> | string {
@@ -103,7 +113,7 @@ function compiled(input: CompileInput, refusedBindings: ReadonlyMap<string, stri
     result = compileContract(input);
   } catch {
     // A newer operator may send what this compiler was never meant to see; the other contracts are served all the same.
-    return 'compile-failed';
+    return COMPILE_FAILED;
   }
   if (result.contract === undefined) return codeOf(result.problems);
   const binding = result.contract.credentials.find((name) => refusedBindings.has(name));

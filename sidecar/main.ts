@@ -219,13 +219,20 @@ function sessionKeys(state: string | undefined): SessionKeys {
   }
 }
 
-/** As `sessionKeys`, but a folder that cannot be used costs only what it would have kept: cursors, evidence and the last bundle. */
+/**
+ * As `sessionKeys`, but a folder that cannot be used costs only what it would have kept: cursors, evidence, the last bundle - and the name
+ * of this instance, so that a restarted container is taken for a second sidecar and its session waits for a person (kubectl postern admit).
+ */
 function keysOrNone(state: string | undefined, log: Log): { readonly keys: SessionKeys; readonly directory: string | undefined } {
   if (state === undefined) return { keys: ephemeralKeys(), directory: undefined };
   try {
     return { keys: keptKeys(state), directory: state };
   } catch (fault) {
-    log.warn('the state folder cannot be used; cursors, evidence and the last bundle end with this process', {}, fault);
+    log.warn(
+      'the state folder cannot be used; cursors, evidence and the last bundle end with this process, and a restart suspends the session',
+      {},
+      fault,
+    );
     return { keys: ephemeralKeys(), directory: undefined };
   }
 }

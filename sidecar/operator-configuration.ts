@@ -66,6 +66,8 @@ export class OperatorConfiguration implements Configuration {
   #applying: Promise<void> | undefined;
   #kept = false;
   #phase: Session['phase'] = 'Pending';
+  /** The newest bundle cannot be served: what is served is what the operator no longer says. */
+  #behind = false;
 
   constructor(means: OperatorMeans) {
     const { clock, metrics } = means;
@@ -166,7 +168,7 @@ export class OperatorConfiguration implements Configuration {
         this.#state.says(message.value);
         break;
       case 'renewal':
-        this.#state.renews(Number(message.value.leaseMs));
+        this.#renew(Number(message.value.leaseMs));
         break;
     }
   }
@@ -182,9 +184,15 @@ export class OperatorConfiguration implements Configuration {
     if (end === 'SESSION_ENDED') this.#state.says({ state: State.ENDED, because: '' });
   }
 
+  /** A renewal is for the newest bundle: where that cannot be served, the one before it ends with the lease it has. */
+  #renew(leaseMs: number): void {
+    this.#state.renews(this.#behind ? Math.min(leaseMs, this.#state.leaseLeftMs) : leaseMs);
+  }
+
   #offer(message: BundleMessage): void {
     const count = this.#state.arrives(message);
     if (this.#applying === undefined && this.#served?.revision === message.revision) {
+      this.#behind = false;
       count();
       this.#acknowledge(this.#served);
       return;
@@ -199,10 +207,12 @@ export class OperatorConfiguration implements Configuration {
       this.#arrived = undefined;
       try {
         const served = await this.#serve(next.message);
+        this.#behind = false;
         next.count();
         this.#acknowledge(served);
         if (this.#link.connected) this.#reports.look();
       } catch (fault) {
+        this.#behind = true;
         this.#log.error('a bundle cannot be served; the one before it is, while its lease lasts', {}, fault);
       }
     }

@@ -10,7 +10,7 @@
  * is encrypted.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { open, readFile, rename, stat } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { limits } from '#core/bounds/limits.ts';
 import type { KeptLease } from './lease.ts';
@@ -73,6 +73,13 @@ export class KeptBundle {
     } finally {
       await directory.close();
     }
+  }
+
+  /** Removes it: a full disk still takes that. Throws the system's error. */
+  async forget(): Promise<void> {
+    const path = join(this.#directory, FILE);
+    await rm(path, { force: true });
+    await rm(`${path}.new`, { force: true });
   }
 
   #mac(body: string): Buffer {

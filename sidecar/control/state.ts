@@ -4,6 +4,8 @@
  * - What restricts counts at once. What allows - an active session, a lease - and comes with a bundle counts once that bundle is served,
  *   unless something newer was said meanwhile: else a lifted suspension would for a moment allow what the bundle before it says.
  * - A disk that is full or unreadable costs what a restart would find, never a call: it is told once, and tried again at the next change.
+ * - What a restart finds never gives more than was said last: where a session, a bundle or a shorter lease cannot be written, the file
+ *   from before is removed, so that a restarted container asks its operator instead of serving a session that was revoked.
  */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { limits } from '#core/bounds/limits.ts';
@@ -35,7 +37,10 @@ export class ControlState {
   #sessionSaid = 0;
   #leaseSaid = 0;
   #cancelAlarm = () => {};
+  /** What is on disk. */
   #keptLease: Lease = NO_LEASE;
+  #keptSession: Session = NO_SESSION;
+  #keptBundle: Bundle | undefined;
   #good: boolean | undefined;
   #dirty = false;
   #saving: Promise<void> | undefined;
@@ -66,6 +71,7 @@ export class ControlState {
       this.#session = kept.session;
       this.#lease = restoreLease(kept.lease, this.#options.clock);
       this.#keptLease = this.#lease;
+      this.#keptSession = this.#session;
       this.#tellKept(true);
       this.#changed();
       return { bundle, credentials: kept.credentials };
@@ -117,6 +123,7 @@ export class ControlState {
   /** A restored bundle is served; nothing new was said. */
   serves(bundle: Bundle): void {
     this.#bundle = bundle;
+    this.#keptBundle = bundle;
     this.#changed();
   }
 
@@ -139,22 +146,33 @@ export class ControlState {
     while (this.#dirty) {
       this.#dirty = false;
       if (this.#bundle === undefined || this.#options.kept === undefined) break;
-      const lease = this.#lease;
-      const kept = keepLease(lease, this.#options.clock);
-      try {
-        await this.#options.kept.write({
-          session: this.#session,
-          ...(kept === undefined ? {} : { lease: kept }),
-          bundle: toBinary(BundleSchema, this.#bundle),
-          credentials: this.#options.credentials(),
-        });
-        this.#keptLease = lease;
-        this.#tellKept(true);
-      } catch (fault) {
-        this.#tellKept(false, fault);
-      }
+      await this.#writeOne(this.#options.kept, this.#bundle);
     }
     this.#saving = undefined;
+  }
+
+  /** Never rejects. */
+  async #writeOne(disk: KeptBundle, bundle: Bundle): Promise<void> {
+    const lease = this.#lease;
+    const session = this.#session;
+    const kept = keepLease(lease, this.#options.clock);
+    try {
+      await disk.write({
+        session,
+        ...(kept === undefined ? {} : { lease: kept }),
+        bundle: toBinary(BundleSchema, bundle),
+        credentials: this.#options.credentials(),
+      });
+      this.#keptLease = lease;
+      this.#keptSession = session;
+      this.#keptBundle = bundle;
+      this.#tellKept(true);
+    } catch (fault) {
+      const onlyLonger = session === this.#keptSession && bundle === this.#keptBundle && lease.untilMs >= this.#keptLease.untilMs;
+      // A file that can be neither written nor removed goes on saying what it says, for as long as its own lease lasts.
+      if (!onlyLonger) await disk.forget().catch(() => undefined);
+      this.#tellKept(false, fault);
+    }
   }
 
   #tellKept(good: boolean, fault?: unknown): void {

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { SidecarMetrics } from '#core/runtime/metrics.ts';
 import { State } from '#proto/postern/control/v1/control_pb.ts';
 import { bundleOf } from '#test/fakes/operator.ts';
 import { type ControlledRig, controlledRig, ONE } from './controlled-rig.ts';
@@ -166,6 +167,23 @@ test('control: past its lease every call with a binding is CONTROL_STALE, a call
   assert.equal(await sidecar.probe('/readyz'), 'lease\n');
   assert.equal(await sidecar.metric('postern_control_lease_seconds'), 0);
   await stream.send({ case: 'renewal', value: { leaseMs: 60_000n } });
+  await sidecar.until('get_item', 'OK', ONE);
+});
+
+test('control: a bundle that cannot be served ends what was served with its lease, whatever is renewed, until one can (OPR-24)', async (t) => {
+  await using master = await rig.operator({ greeting: () => [bundleOf(rig.contracts(), { leaseMs: 3_000 })], heartbeatMs: 1_000 });
+  await using sidecar = await rig.sidecarOf(master);
+  const stream = await master.stream(0);
+  await stream.heard('ack');
+  const { mock } = t.mock.method(SidecarMetrics.prototype, 'serve', () => {
+    throw new TypeError('a fault of this release');
+  });
+  await stream.send(bundleOf(rig.contracts(), { revision: 'sha256:newer' }));
+  await sidecar.logged('a bundle cannot be served; the one before it is, while its lease lasts');
+  // The operator renews an hour with each heartbeat.
+  await sidecar.until('get_item', 'CONTROL_STALE', ONE);
+  mock.restore();
+  await stream.send(bundleOf(rig.contracts(), { revision: 'sha256:newest' }));
   await sidecar.until('get_item', 'OK', ONE);
 });
 

@@ -1,7 +1,7 @@
 /** What counts when: the order of what an operator says, what is written, and what a disk that fails costs. */
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -145,7 +145,6 @@ test('state: a full disk is told once, costs nothing but the file, and is tried 
   using r = rig();
   r.state.arrives(bundle(State.ACTIVE))();
   await r.state.save();
-  const good = readFileSync(join(r.directory, 'bundle.v1'), 'utf8');
   r.disk.full = true;
   for (const state of [State.SUSPENDED, State.ACTIVE, State.SUSPENDED]) {
     r.state.says({ state, because: '' });
@@ -153,10 +152,37 @@ test('state: a full disk is told once, costs nothing but the file, and is tried 
   }
   assert.deepEqual(r.kept, [true, false]);
   assert.equal(r.state.session.phase, 'Suspended');
-  assert.equal(readFileSync(join(r.directory, 'bundle.v1'), 'utf8'), good);
   r.disk.full = false;
   await r.state.save();
   assert.deepEqual(r.kept, [true, false, true]);
+});
+
+for (const [what, say] of [
+  ['a revocation', ({ state }: ReturnType<typeof rig>) => state.says({ state: State.REVOKED, because: '' })],
+  ['a bundle', ({ state }: ReturnType<typeof rig>) => state.arrives(bundle(State.ACTIVE))()],
+  ['a shorter lease', ({ state }: ReturnType<typeof rig>) => state.renews(1_000)],
+] as const) {
+  test(`state: ${what} that a full disk does not take is not undone by a restart: nothing is found then (OPR-24)`, async () => {
+    using r = rig();
+    r.state.arrives(bundle(State.ACTIVE))();
+    await r.state.save();
+    r.disk.full = true;
+    say(r);
+    await r.state.save();
+    assert.equal(await r.again().state.restore(), undefined);
+  });
+}
+
+test('state: a longer lease that a full disk does not take leaves what was kept, with the lease it had', async () => {
+  using r = rig();
+  r.state.arrives(bundle(State.ACTIVE, 10_000))();
+  await r.state.save();
+  r.disk.full = true;
+  r.state.renews(60_000);
+  await r.state.save();
+  const after = r.again();
+  assert.notEqual(await after.state.restore(), undefined);
+  assert.deepEqual([after.state.session.phase, after.state.leaseLeftMs], ['Active', 10_000]);
 });
 
 test('state: what is kept is readable by its owner only, and nothing is left beside it', async () => {
