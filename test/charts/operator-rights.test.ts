@@ -160,7 +160,7 @@ test('watcher rights: with what the chart grants it tells of a changed Secret, a
   try {
     const before = await until('the binding has the version of its Secret', async () => {
       const now = await annotations();
-      return now.includes('postern.dev/') ? now : undefined;
+      return now.includes('postern.dev/secret-version') ? now : undefined;
     });
     await tools.kubectlWith(JSON.stringify(secret('after')), 'apply', '-f', '-');
     await until('the binding has the new version', async () => ((await annotations()) !== before ? true : undefined));
