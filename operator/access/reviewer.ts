@@ -91,7 +91,9 @@ export class AccessReviewer {
   note(subjects: readonly string[]): void {
     if (subjects.length === 0) return;
     const concerned = new Set(subjects);
-    for (const key of this.#kept.keys()) if (isConcerned(key, concerned)) this.#stale.add(key);
+    // A first review that runs now may have asked before the change, and what it finds would stand until the account's turn comes.
+    const running = [...this.#running.keys()].map((runningKey) => runningKey.slice(0, runningKey.indexOf(' ')));
+    for (const key of new Set([...this.#kept.keys(), ...running])) if (isConcerned(key, concerned)) this.#stale.add(key);
     if (this.#stale.size === 0 || this.#stopped) return;
     this.#cancelGather ??= this.#means.clock.alarm(limits.accessGatherMs, () => {
       this.#cancelGather = undefined;
@@ -172,8 +174,8 @@ interface AccessReview {
   readonly status?: { readonly allowed?: boolean };
 }
 
-function namesOf({ secrets, contracts }: Caller): string {
-  return JSON.stringify([secrets, contracts]);
+function namesOf({ secrets, contracts, granted }: Caller): string {
+  return JSON.stringify([secrets, contracts, granted]);
 }
 
 function isConcerned(key: string, subjects: ReadonlySet<string>): boolean {

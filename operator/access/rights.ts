@@ -3,8 +3,12 @@
  * account's token: with one of these rights it could read the credential, become another pod, or change what it is allowed.
  *
  * Each row is one question to the API server's own authorizer, whatever that is made of. A right that RBAC gives on single names only is
- * asked for with those names that are known: the Secrets of its bindings, its contracts, its own account, its namespace.
+ * asked for with those names that are known: the Secrets of its bindings, its contracts, its own account, its namespace - and with
+ * every name that stands in a role it has, because `create` on `serviceaccounts/token` of one deployer, or `patch` of one Deployment, is
+ * all it needs to become somebody else.
  */
+import { RESERVED_PREFIX } from '#core/resource/names.ts';
+import type { NamedRule } from './grants.ts';
 
 export interface Right {
   readonly verb: string;
@@ -64,7 +68,13 @@ export const RIGHTS: readonly Right[] = [
   ]),
   ...rows(['approve'], POSTERN, 'actioncontracts', 'approve its own calls', { named: 'contracts' }),
   ...rows(['admit'], POSTERN, 'agentsessions', 'admit its own sessions'),
-  ...rows(['update', 'patch'], '', 'namespaces', 'change its namespace', { named: 'namespace' }),
+  // Each of them changes labels too (measured).
+  ...[undefined, 'status', 'finalize'].flatMap((subresource) =>
+    rows(['update', 'patch'], '', 'namespaces', 'change its namespace', {
+      named: 'namespace',
+      ...(subresource === undefined ? {} : { subresource }),
+    }),
+  ),
   ...[
     'mutatingwebhookconfigurations',
     'validatingwebhookconfigurations',
@@ -86,6 +96,8 @@ export interface Caller {
   /** Secrets of the bindings its contracts list. */
   readonly secrets: readonly string[];
   readonly contracts: readonly string[];
+  /** Rules of its roles that name single objects. */
+  readonly granted: readonly NamedRule[];
 }
 
 /** `spec` of a SubjectAccessReview (authorization.k8s.io/v1). */
@@ -105,8 +117,8 @@ export interface AccessQuestion {
 /** Every question about one account, with what a yes means. The groups are those its token carries. */
 export function questionsOf(caller: Caller): readonly { readonly ask: AccessQuestion; readonly why: string }[] {
   return RIGHTS.flatMap((right) => {
-    const names = [undefined, ...namesOf(right, caller)];
-    return names.map((name) => ({ why: right.why, ask: questionOf(right, caller, name) }));
+    const names = new Set([undefined, ...namesOf(right, caller), ...grantedNames(right, caller)]);
+    return [...names].map((name) => ({ why: right.why, ask: questionOf(right, caller, name) }));
   });
 }
 
@@ -143,4 +155,21 @@ function namesOf({ named }: Right, { namespace, account, secrets, contracts }: C
     case 'namespace':
       return [namespace];
   }
+}
+
+/** Whether the rule gives something the table asks about. */
+export function isAskedAbout(rule: NamedRule): boolean {
+  return RIGHTS.some((right) => namesIn(rule, right).length > 0);
+}
+
+function grantedNames(right: Right, { granted }: Caller): readonly string[] {
+  return granted.flatMap((rule) => namesIn(rule, right));
+}
+
+/** Of Secrets only those that can be bound: an agent may read a Secret of its own by its name. */
+function namesIn({ verbs, groups, resources, names }: NamedRule, { verb, group, resource, subresource }: Right): readonly string[] {
+  const covering = subresource === undefined ? ['*', resource] : ['*', `${resource}/${subresource}`, `*/${subresource}`];
+  const given = (one: string, list: readonly string[]) => list.includes(one) || list.includes('*');
+  if (!given(verb, verbs) || !given(group, groups) || !covering.some((each) => resources.includes(each))) return [];
+  return resource === 'secrets' ? names.filter((name) => name.startsWith(RESERVED_PREFIX)) : names;
 }

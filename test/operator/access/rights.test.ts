@@ -24,7 +24,7 @@ const DESIGN = [
     ['create', 'update', 'patch', 'delete'].map((verb) => `${verb} ${kind}`),
   ),
   'approve actioncontracts',
-  'patch namespaces',
+  ...['namespaces', 'namespaces/status', 'namespaces/finalize'].map((kind) => `patch ${kind}`),
   ...[
     'mutatingwebhookconfigurations',
     'validatingwebhookconfigurations',
@@ -43,7 +43,13 @@ for (const right of DESIGN) {
 }
 
 test('rights: the questions are about the account with the groups its token carries, in its namespace', () => {
-  const questions = questionsOf({ namespace: 'agents', account: 'bot', secrets: ['postern-stock'], contracts: ['list-stock'] });
+  const questions = questionsOf({
+    namespace: 'agents',
+    account: 'bot',
+    secrets: ['postern-stock'],
+    contracts: ['list-stock'],
+    granted: [],
+  });
   for (const { ask } of questions) {
     assert.equal(ask.user, 'system:serviceaccount:agents:bot');
     assert.deepEqual(ask.groups, ['system:serviceaccounts', 'system:serviceaccounts:agents', 'system:authenticated']);
