@@ -355,7 +355,7 @@ export const limits = {
   admissionMsMax: 1_500,
   /** A request must be whole by then. */
   admissionRequestMsMax: 5_000,
-  /** Connections of API servers; each opens as many as it has creates under way. */
+  /** Connections of API servers; each opens as many as it has creates under way. Beyond it, who holds the most loses one. */
   admissionConnectionsMax: 1_024,
   /** An unused connection is kept longer than API servers keep theirs (90 s): else they may send into one that closes. */
   admissionIdleMs: 120_000,

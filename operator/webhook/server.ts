@@ -4,6 +4,7 @@
  * - An answer within limits.admissionMsMax, whatever a webhook waits for (failure case INJ-27).
  * - A webhook that fails or is late: where the configuration fails open, an HTTP error, so that the API server goes on without us and
  *   the guards judge the pod; where it fails closed, a refusal in our own words instead of the API server's.
+ * - A port that is full of silent connections still takes those of API servers: who holds the most loses one.
  * - Certificates are asked for at each handshake; a new one closes no connection (failure case INJ-04).
  * - On close, what runs is answered, also on connections that stand: an API server must not see a request fail because we stop.
  */
@@ -11,6 +12,7 @@ import type { SecureContext } from 'node:tls';
 import { fastify } from 'fastify';
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
+import { ConnectionRoom } from '#core/runtime/connection-room.ts';
 import { type AdmissionAnswer, type AdmissionRequest, ReviewError, readReview, writeReview } from './admission-review.ts';
 
 export interface Webhook {
@@ -56,7 +58,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
   const { certificates } = options;
   const app = createApp(options);
   const { server } = app;
-  server.maxConnections = limits.admissionConnectionsMax;
+  keepRoom(app);
   // For peers that send no server name; the others are asked for at each handshake. It replaces what the server was made with, the
   // least version too.
   const setDefault = () => {
@@ -83,6 +85,19 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       cut();
     },
   };
+}
+
+/** Whoever reaches the port may fill it: pods without a network policy do. API servers must still get in. */
+function keepRoom(app: ReturnType<typeof createApp>): void {
+  const room = new ConnectionRoom(limits.admissionConnectionsMax);
+  room.watch(app.server);
+  app.addHook('onRequest', (request, reply, done) => {
+    const { remoteAddress, remotePort } = request.socket;
+    const peer = { remoteAddress, remotePort };
+    room.begins(peer);
+    reply.raw.once('close', () => room.ends(peer));
+    done();
+  });
 }
 
 function createApp({ certificates }: WebhookServerOptions) {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
 import { Agent, Pool, request } from 'undici';
 import { systemClock } from '#core/bounds/clock.ts';
+import { limits } from '#core/bounds/limits.ts';
 import { createAuthority } from '#operator/certificate/issue.ts';
 import { ServingCertificates } from '#operator/certificate/serving-certificates.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '#operator/webhook/admission-review.ts';
@@ -220,4 +222,16 @@ test('webhook server: TLS 1.3 only, and a peer that names no server gets the cur
   });
   old.destroy();
   assert.match(String(outcome), /protocol version|handshake/i);
+});
+
+test('webhook server: a port full of connections that say nothing still answers the API server (INJ-03)', {
+  timeout: 120_000,
+}, async () => {
+  await using rig = await setUp();
+  const peer = { port: rig.server.port, host: '127.0.0.1', localAddress: '127.0.0.66' };
+  const silent = Array.from({ length: limits.admissionConnectionsMax }, () => connectTcp(peer).on('error', () => undefined));
+  await Promise.all(silent.map((socket) => once(socket, 'connect')));
+  const { response } = await rig.post('/open', review());
+  assert.equal(response.allowed, true);
+  for (const socket of silent) socket.destroy();
 });
