@@ -4,6 +4,7 @@
  */
 import type { RouteHandlerMethod } from 'fastify';
 import { limits } from '#core/bounds/limits.ts';
+import { ConnectionRoom } from './connection-room.ts';
 
 export interface ProbesOptions {
   /** Literal address. */
@@ -40,7 +41,8 @@ export async function startProbes({ host, port, notReady, notStarted = () => [],
       reply.raw.writeHead(400, { 'content-type': 'text/plain' }).end('bad request\n');
     },
   });
-  app.server.maxConnections = limits.probeConnectionsMax;
+  // Anybody who reaches the pod reaches this port, and a kubelet that is kept out restarts the container.
+  new ConnectionRoom(limits.probeConnectionsMax).watch(app.server);
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));
   const tells =
     (read: () => readonly string[]): RouteHandlerMethod =>

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { after, test } from 'node:test';
+import { limits } from '#core/bounds/limits.ts';
 import { type Probes, startProbes } from '#core/runtime/probes.ts';
 
 const missing: string[] = [];
@@ -70,3 +73,12 @@ for (const [method, path] of [
     assert.equal(text, 'not here\n');
   });
 }
+
+test('probes: a port full of connections that say nothing still answers the kubelet (GRPC-01)', async () => {
+  await get('/livez');
+  const peer = { port: probes?.port ?? 0, host: '127.0.0.1', localAddress: '127.0.0.66' };
+  const silent = Array.from({ length: limits.probeConnectionsMax }, () => connect(peer).on('error', () => undefined));
+  await Promise.all(silent.map((socket) => once(socket, 'connect')));
+  assert.equal((await get('/livez')).status, 200);
+  for (const socket of silent) socket.destroy();
+});
