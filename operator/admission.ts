@@ -9,7 +9,11 @@ import type { OwnRelease } from './own-release.ts';
 import type { ReplicaMeans } from './replica-means.ts';
 import { sizeClasses } from './settings.ts';
 
-export function startAdmission(means: ReplicaMeans, release: Pick<OwnRelease, 'releases'>, isReady: () => boolean): Promise<WebhookServer> {
+export function startAdmission(
+  means: ReplicaMeans,
+  release: Pick<OwnRelease, 'releases' | 'known'>,
+  isReady: () => boolean,
+): Promise<WebhookServer> {
   const { settings, cluster, certificates, clock, log, metrics } = means;
   const [first, ...others] = sizeClasses(settings.sidecarSizes);
   if (first === undefined) throw new TypeError('the pattern of the setting demands one size class');
@@ -24,6 +28,7 @@ export function startAdmission(means: ReplicaMeans, release: Pick<OwnRelease, 'r
         facts: new InjectionFactsSource(cluster, clock),
         sizes: [first, ...others],
         releases: () => release.releases,
+        allowed: () => release.known,
       }),
       validateContract(cluster, clock),
       validateBinding(cluster),

@@ -19,8 +19,10 @@ import { type SidecarRelease, sidecarContainer } from './sidecar-container.ts';
 import { SIDECAR_VOLUMES, sidecarVolumes } from './sidecar-volumes.ts';
 
 export interface InjectionFacts extends InjectionScope {
-  /** First: what is injected now. Others may stand in a pod that another replica saw first, during an upgrade or a CA rotation. */
+  /** First: what is injected now. Others may stand in a pod that another replica saw first, during a CA rotation. */
   readonly releases: readonly [SidecarRelease, ...SidecarRelease[]];
+  /** Containers of that size which the guard allows, whoever wrote them: during an upgrade, those of a replica of the other release. */
+  readonly allowed?: (size: SizeClass) => readonly unknown[];
   /** First: the default. */
   readonly sizes: readonly [SizeClass, ...SizeClass[]];
 }
@@ -33,10 +35,8 @@ export function injectPod(pod: AgentPod, facts: InjectionFacts): Injection {
   const size = chosenSize(pod, facts.sizes);
   if (typeof size === 'string') return refuse([size]);
   if (facts.grants.secrets.length > limits.sidecarSecretsMax) return refuse([tooManySecrets(facts)]);
-  const { findings, sidecarAt } = checkReservedNames(
-    pod,
-    facts.releases.map((release) => sidecarContainer(release, size)),
-  );
+  const own = facts.releases.map((release) => sidecarContainer(release, size));
+  const { findings, sidecarAt } = checkReservedNames(pod, [...own, ...(facts.allowed?.(size) ?? [])]);
   if (findings.length > 0) return refuse(findings.map(findingText));
   return { kind: 'inject', pod: withSidecar(pod, facts, size, sidecarAt), because: decision.because };
 }

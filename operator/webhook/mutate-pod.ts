@@ -1,5 +1,6 @@
 /** The sidecar for pods that are made. Asks the caches only; a dry run gets the same answer, because nothing is ever created here. */
 
+import type { AllowedRelease } from '#operator/guard/sidecar-release.ts';
 import type { AgentPod } from '#operator/pod/agent-pod.ts';
 import { injectPod } from '#operator/pod/inject.ts';
 import { accountOf } from '#operator/pod/injection-decision.ts';
@@ -15,19 +16,21 @@ export interface MutatePodOptions {
   readonly sizes: readonly [SizeClass, ...SizeClass[]];
   /** What is injected now comes first; the pin may change while we run. */
   releases(): readonly [SidecarRelease, ...SidecarRelease[]];
+  /** What the guard allows, also of another release: when an upgrade has replicas of both, either may be asked again about the other's pod. */
+  allowed(): readonly AllowedRelease[];
 }
 
 export function mutatePod(options: MutatePodOptions): Webhook {
   return { name: 'pods', path: '/mutate/pods', fails: 'open', answer: (request) => answer(request, options) };
 }
 
-function answer(request: AdmissionRequest, { facts, sizes, releases }: MutatePodOptions): AdmissionAnswer {
+function answer(request: AdmissionRequest, { facts, sizes, releases, allowed }: MutatePodOptions): AdmissionAnswer {
   if (request.operation !== 'CREATE' || request.resource !== 'pods' || request.subresource !== '') return { allowed: true };
   const pod = asPod(request.object);
   if (pod === undefined) return { allowed: false, message: 'spec.containers: the pod has none.' };
   // The namespace of the request, because that of the object may still be empty (failure case INJ-14).
   const scope = facts.scopeOf(request.namespace, accountOf(pod));
-  const outcome = injectPod(pod, { ...scope, releases: releases(), sizes });
+  const outcome = injectPod(pod, { ...scope, releases: releases(), sizes, allowed: (size) => containersOf(allowed(), size) });
   switch (outcome.kind) {
     case 'inject':
       return { allowed: true, patch: podPatch(pod, outcome.pod) };
@@ -38,6 +41,10 @@ function answer(request: AdmissionRequest, { facts, sizes, releases }: MutatePod
     case 'refuse':
       return { allowed: false, message: outcome.message, ...(outcome.soon === true && { retryAfterSeconds: 1 }) };
   }
+}
+
+function containersOf(releases: readonly AllowedRelease[], { name }: SizeClass): readonly unknown[] {
+  return releases.flatMap(({ container, sizes }) => (Object.hasOwn(sizes, name) ? [{ ...container, resources: sizes[name] }] : []));
 }
 
 /** What API servers keep of one warning. */

@@ -120,6 +120,14 @@ test('injection: a sidecar of the other CA of a rotation, put in by another repl
   assert.match(refused(byOther), /^spec\.initContainers\[0\]\.args\[2\]: /);
 });
 
+test('injection: a sidecar that the guard allows, put in by a replica of the other release of an upgrade, stays (INJ-23)', () => {
+  const before = { ...RELEASE, image: `registry.example/postern@sha256:${'4'.repeat(64)}` };
+  const byOther = injected(agent, { ...facts, releases: [before] });
+  const allowed: InjectionFacts['allowed'] = (size) => [{ ...sidecarContainer(before, size) }];
+  assert.deepEqual(podPatch(byOther, injected(byOther, { ...facts, allowed })), []);
+  assert.match(refused(byOther), /^spec\.initContainers\[0\]\.image: /);
+});
+
 test('injection: Secrets that contracts grant meanwhile replace the whole volume', () => {
   const before = injected(agent);
   const after = injected(before, factsOf({ secrets: { 'postern-jira': ['token'] } }));

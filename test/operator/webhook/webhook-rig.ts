@@ -2,7 +2,9 @@
  * A replica's webhooks in front of a real API server. The configurations are the chart's, but for the address: there is no Service
  * without nodes. The caches are filled by the test; informers have tests of their own.
  */
+import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { parse } from 'yaml';
 import { type Clock, systemClock } from '#core/bounds/clock.ts';
 import { AUTHORITY } from '#core/resource/names.ts';
 import { ensureAuthority, type SecretPlace } from '#operator/certificate/authority-secret.ts';
@@ -104,6 +106,7 @@ async function startReplica({
         facts: new InjectionFactsSource(cluster, systemClock),
         sizes: SIZES,
         releases: () => certificates.pins.map((pin) => ({ ...RELEASE, pin })) as unknown as [typeof RELEASE],
+        allowed: () => [],
       }),
       validateContract(cluster, systemClock),
       validateBinding(cluster),
@@ -194,6 +197,14 @@ async function secretFiles(kube: KubeApiserver): Promise<Record<string, string>>
 
 export const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1';
 
+/** A rule as the chart has it: what it does not match, no webhook sees. */
+function chartRule(part: string): object {
+  const lines = readFileSync('charts/postern/templates/webhooks.yaml', 'utf8').split('\n');
+  const found = lines.filter((line) => line.includes(part));
+  if (found.length !== 1) throw new Error(`the chart has ${found.length} rules with ${part}`);
+  return parse(String(found[0]))[0];
+}
+
 async function createConfigurations(kube: KubeApiserver, port: number): Promise<void> {
   const common = { admissionReviewVersions: ['v1'], sideEffects: 'None', timeoutSeconds: 3, matchPolicy: 'Equivalent' };
   const webhook = (name: string, path: string, more: object) => ({
@@ -211,7 +222,7 @@ async function createConfigurations(kube: KubeApiserver, port: number): Promise<
   });
   const namespaces = webhook('namespaces', '/validate/namespaces', {
     failurePolicy: 'Fail',
-    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['namespaces'], scope: 'Cluster' }],
+    rules: [chartRule('resources: [namespaces')],
   });
   const own = (plural: string, path: string) =>
     webhook(path, `/validate/${path}`, {
