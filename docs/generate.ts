@@ -33,12 +33,9 @@ const WARNING_MEANINGS: Readonly<Record<(typeof WARNING_CODES)[number], string>>
 
 /** Of effects, approvals, sessions and SSH: compiled, not served. A test holds that no source answers one of them. */
 const RESERVED: readonly Reason[] = [
-  'SESSION_REVOKED',
-  'SESSION_EXPIRED',
   'APPROVAL_REQUIRED',
   'APPROVAL_DENIED',
   'APPROVAL_EXPIRED',
-  'CONTROL_STALE',
   'EVIDENCE_REQUIRED',
   'EVIDENCE_INCOMPLETE',
   'EVIDENCE_EXPIRED',
