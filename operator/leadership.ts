@@ -16,17 +16,19 @@ import { watchBindings } from '#operator/binding/watch.ts';
 import type { ServingCertificates } from '#operator/certificate/serving-certificates.ts';
 import { ContractReconciler } from '#operator/contract/reconcile.ts';
 import { callersContracts, watchContracts } from '#operator/contract/watch.ts';
+import { endLostStream, watchLostStreams } from '#operator/control/lost-stream.ts';
 import { ExposureReport, watchExposure } from '#operator/exposure/report.ts';
 import { Gathering } from '#operator/gathering.ts';
 import type { GuardSettings } from '#operator/guard/policy.ts';
 import type { ApiTransport } from '#operator/kube/api-transport.ts';
-import type { Key } from '#operator/kube/cache.ts';
+import { type Key, keyOf } from '#operator/kube/cache.ts';
 import type { KubeClient } from '#operator/kube/client.ts';
 import type { Cluster } from '#operator/kube/cluster.ts';
 import { Controller, type ControllerOptions } from '#operator/kube/controller.ts';
 import { EventTeller } from '#operator/kube/events.ts';
 import type { InformerObserver } from '#operator/kube/informer.ts';
 import { rotate, watchRotations } from '#operator/rotation/rotate.ts';
+import { RevisionAges } from '#operator/session/old-revision.ts';
 import { enqueueSessions, sessionReconcile } from '#operator/session/reconcile.ts';
 import { type BrokenGuard, GuardWatch } from './guard-watch.ts';
 import { logFields } from './log-fields.ts';
@@ -78,6 +80,7 @@ export class Leadership {
     this.#contracts = this.#addContracts();
     this.#addBindings();
     this.#addSessions();
+    this.#addStreams();
     this.#addRotation();
     this.#addExposure();
   }
@@ -158,9 +161,29 @@ export class Leadership {
 
   #addSessions(): void {
     const { client, cluster, clock } = this.#means;
-    const reconcile = sessionReconcile({ client, cluster, clock, events: this.#events });
+    const ages = new RevisionAges(cluster, clock, (accounts) => {
+      for (const account of accounts) later.note(account);
+    });
+    this.#stops.push(() => ages.stop());
+    const reconcile = sessionReconcile({ client, cluster, clock, events: this.#events, revisionAgeMs: (contract) => ages.ageMs(contract) });
     const controller = this.#add('sessions', reconcile, () => cluster.sessions.keys());
+    // By then those that took a new revision have said so.
+    const later = new Gathering(clock, limits.sessionBehindMs, (account) => {
+      for (const session of cluster.sessions.by('account', account)) controller.enqueue(keyOf(session));
+    });
+    this.#stops.push(() => later.stop());
     this.#stops.push(enqueueSessions(cluster, (key) => controller.enqueue(key)));
+  }
+
+  #addStreams(): void {
+    const { client, cluster, clock, settings, replica } = this.#means;
+    const means = { client, cluster, clock, namespace: settings.namespace, replica };
+    const controller = this.#add(
+      'streams',
+      (key) => endLostStream(key, means),
+      () => cluster.sessions.keys(),
+    );
+    this.#stops.push(watchLostStreams(means, (key) => controller.enqueue(key)));
   }
 
   #addRotation(): void {

@@ -1,7 +1,8 @@
 /** Counts of objects for the metrics page, read from the caches when somebody asks. */
 import type { OperatorReadings } from '#core/runtime/operator-metrics.ts';
 import type { Cluster } from '#operator/kube/cluster.ts';
-import type { ContractRecord, SessionRecord } from '#operator/kube/records.ts';
+import type { ContractRecord } from '#operator/kube/records.ts';
+import { contractsBehind } from '#operator/session/behind.ts';
 
 type ObjectReadings = Pick<OperatorReadings, 'sessions' | 'sessionsBehind' | 'contracts' | 'bindings' | 'declaredWarnings'>;
 
@@ -29,17 +30,9 @@ export function sessionsByState(cluster: Pick<Cluster, 'sessions'>): Readonly<Re
 /** Active sessions that lack the present revision of a contract they are to serve. */
 export function sessionsBehind(cluster: Cluster): number {
   let count = 0;
-  for (const session of cluster.sessions.values()) if (session.status?.state === 'Active' && isBehind(session, cluster)) count += 1;
+  for (const session of cluster.sessions.values())
+    if (session.status?.state === 'Active' && contractsBehind(session, cluster).length > 0) count += 1;
   return count;
-}
-
-function isBehind({ namespace, spec, status }: SessionRecord, cluster: Cluster): boolean {
-  return cluster.contracts.by('caller', `${namespace}/${spec.serviceAccount}`).some((contract) => {
-    const wanted = contract.status?.revision;
-    const caller = contract.status?.callers?.find(({ serviceAccount }) => serviceAccount === spec.serviceAccount);
-    if (wanted === undefined || caller === undefined || caller.refused !== undefined) return false;
-    return status?.contracts?.find(({ name }) => name === contract.name)?.revision !== wanted;
-  });
 }
 
 interface Judged {

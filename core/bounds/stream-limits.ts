@@ -57,6 +57,10 @@ export const STREAM_LIMITS = {
   controlWriteRetryMs: 2_000,
   /** `lastSeenAt` goes with each other write, and alone this often: a thousand sessions cost three writes a second. */
   controlSeenMs: 5 * 60_000,
+  /** Without a word in the session for so long its stream is gone: two such writes that did not come, and a minute for the queue. */
+  controlUnseenMs: 11 * 60_000,
+  /** The same where the replica that held it is gone: its sidecars are with another one within seconds, and say so themselves. */
+  controlOrphanedMs: 60_000,
   /** Keys of Secrets and warnings in one session's status; the CRD takes as many. */
   controlCredentialsMax: 256,
   controlWarningsMax: 100,
@@ -64,4 +68,6 @@ export const STREAM_LIMITS = {
   // sessions
   /** An ended session is deleted after this time. */
   sessionKeptMs: 24 * 3_600_000,
+  /** A session that lacks a revision for so long is said to: a push takes seconds, and 5,000 acknowledgements are written in 100 s. */
+  sessionBehindMs: 3 * 60_000,
 } as const;

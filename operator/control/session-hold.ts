@@ -28,7 +28,7 @@ export interface HoldOptions {
 export type HoldWrite = 'written' | 'lost' | 'gone';
 
 /** Manager of the part of the status that streams write; the same in each replica, because a stream moves between them. */
-const MANAGER = `${FIELD_MANAGER.operator}-control`;
+export const STREAM_MANAGER = `${FIELD_MANAGER.operator}-control`;
 const TRIES_MAX = 6;
 
 export class SessionHold {
@@ -131,7 +131,7 @@ export class SessionHold {
     const { namespace, name, uid, resourceVersion } = this.#seen;
     const metadata = { namespace, name, uid, resourceVersion };
     try {
-      const options = { manager: MANAGER, force: true, subresource: 'status' };
+      const options = { manager: STREAM_MANAGER, force: true, subresource: 'status' };
       this.#seen = sessionRecord(
         await this.#options.kube.apply<Session>(KINDS.sessions, { metadata, status } as Partial<Session> & { metadata: object }, options),
       );

@@ -54,6 +54,12 @@ export function holderIn(status: { readonly conditions?: readonly Condition[] } 
   return connected?.status === 'True' ? /^Stream (\S+) /.exec(connected.message)?.[1] : undefined;
 }
 
+/** The replica that holds it, as that condition names it. */
+export function replicaIn(status: { readonly conditions?: readonly Condition[] } | undefined): string | undefined {
+  const connected = conditionOf(status, 'Connected');
+  return connected?.status === 'True' ? /^Stream \S+ is held by the replica (\S+)\.$/.exec(connected.message)?.[1] : undefined;
+}
+
 export function connected(status: StreamStatus, stream: string, replica: string, nowMs: number): StreamStatus {
   const message = `Stream ${stream} is held by the replica ${replica}.`;
   return withCondition(status, { type: 'Connected', status: 'True', reason: 'StreamOpen', message }, nowMs);

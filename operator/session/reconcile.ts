@@ -1,4 +1,7 @@
-/** The leader's part of every AgentSession: its state and why, when it began and ended, and its deletion a day after the end. */
+/**
+ * The leader's part of every AgentSession: its state and why, when it began and ended, whether it lacks a revision, and its deletion a
+ * day after the end.
+ */
 import type { Clock } from '#core/bounds/clock.ts';
 import { FIELD_MANAGER } from '#core/resource/names.ts';
 import { type Key, keyOf } from '#operator/kube/cache.ts';
@@ -9,6 +12,7 @@ import type { PodRecord, SessionRecord } from '#operator/kube/records.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
 import { applyStatus, type StatusPart } from '#operator/kube/status.ts';
 import { cachedFacts } from './facts.ts';
+import { oldRevision } from './old-revision.ts';
 import type { SessionFacts, SessionStateName } from './state.ts';
 import { type LeaderStatus, sessionStep } from './step.ts';
 
@@ -17,13 +21,15 @@ export interface SessionReconcileOptions {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly events: Pick<EventTeller, 'tell'>;
+  /** How long the present revision of a contract has been known. */
+  revisionAgeMs(contract: Key): number;
 }
 
 const PART: StatusPart = {
   kind: KINDS.sessions,
   manager: `${FIELD_MANAGER.operator}-session`,
   fields: ['state', 'because', 'imageDigest', 'startedAt', 'endedAt'],
-  conditions: [],
+  conditions: ['OnOldRevision'],
 };
 
 /** For a Controller; throws KubeError. */
@@ -41,9 +47,11 @@ export function sessionReconcile(options: SessionReconcileOptions): (key: Key) =
       return undefined;
     }
     if (step.outlivesPod) await client.patch(KINDS.sessions, ref, { metadata: { uid: session.uid, ownerReferences: null } });
-    const written = await applyStatus(client, PART, session, { fields: { ...step.status }, conditions: [] }, clock);
+    const old = oldRevision(session, cluster, options.revisionAgeMs);
+    const written = await applyStatus(client, PART, session, { fields: { ...step.status }, conditions: old.findings }, clock);
     if (written === 'written') tell(options, session, step.status);
-    return step.deleteInMs === undefined ? undefined : { afterMs: step.deleteInMs };
+    const afterMs = step.deleteInMs ?? old.againMs;
+    return afterMs === undefined ? undefined : { afterMs };
   };
 }
 

@@ -193,7 +193,7 @@ export interface AgentSession {
       expires?: string;
     }[];
     /**
-     * Connected, DuplicateSidecar, Exposed, OnOldRevision.
+     * Connected, DuplicateSidecar, Exposed, OnOldRevision, BundleTooLarge.
      *
      * @maxItems 32
      */

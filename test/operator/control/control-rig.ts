@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { parse } from 'yaml';
 import { type Clock, systemClock } from '#core/bounds/clock.ts';
+import { limits } from '#core/bounds/limits.ts';
 import { SIDECAR } from '#core/resource/names.ts';
 import { CONTROL_BOUNDS } from '#core/runtime/grpc-bounds.ts';
 import { connect } from '#core/runtime/grpc-client.ts';
@@ -16,6 +17,7 @@ import { Controller } from '#operator/kube/controller.ts';
 import { type Informers, startInformers } from '#operator/kube/informers.ts';
 import type { SessionRecord } from '#operator/kube/records.ts';
 import { stateForStream } from '#operator/session/facts.ts';
+import { RevisionAges } from '#operator/session/old-revision.ts';
 import { enqueueSessions, sessionReconcile } from '#operator/session/reconcile.ts';
 import { ControlService as ControlServiceMethods } from '#proto/postern/control/v1/control_pb.ts';
 import { accessTo } from '#test/operator/kube/real-access.ts';
@@ -227,12 +229,18 @@ export class ControlRig implements AsyncDisposable {
   lead({ cluster }: Replica, clock: Clock = systemClock): { readonly told: string[]; stop(): Promise<void> } {
     const told: string[] = [];
     const events = { tell: (about: { name: string }, { reason }: { reason: string }) => void told.push(`${reason} ${about.name}`) };
-    const reconcile = sessionReconcile({ client: this.connection.client, cluster, clock, events });
+    const revisionAgeMs = () => limits.sessionBehindMs;
+    const reconcile = sessionReconcile({ client: this.connection.client, cluster, clock, events, revisionAgeMs });
     const controller = new Controller({ name: 'sessions', reconcile, keys: () => [...cluster.sessions.values()].map(keyOfRecord) });
+    const ages = new RevisionAges(cluster, clock, (accounts) => {
+      for (const account of accounts)
+        for (const session of cluster.sessions.by('account', account)) controller.enqueue(keyOfRecord(session));
+    });
     const unsubscribe = enqueueSessions(cluster, (key) => controller.enqueue(key));
     controller.start();
     const stop = async () => {
       unsubscribe();
+      ages.stop();
       await controller.stop();
     };
     this.#closers.push(stop);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { systemClock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
+import { digestOfBytes } from '#core/encoding/canonical.ts';
 import { CredentialState, State } from '#proto/postern/control/v1/control_pb.ts';
 import { fastClock } from '#test/operator/kube/fast-clock.ts';
 import { unavailable } from '#test/servers/build.ts';
@@ -151,6 +152,19 @@ test('control: a pod that is deleted ends its stream with the end of its session
     'deleted',
   );
   await later.stop();
+});
+
+test('control: a session that does not run what is applied says so in a condition, until it does', { skip }, async () => {
+  const { agents } = await stage('behind');
+  const revised = (revision: string) =>
+    rig.call('PATCH', '/apis/postern.dev/v1alpha1/namespaces/behind/actioncontracts/list-open-issues/status', { status: { revision } });
+  const condition = async () => (await rig.session(agents[0])).status?.conditions?.find(({ type }) => type === 'OnOldRevision');
+  await until(async () => (await rig.session(agents[0])).status?.state === 'Active', 'active');
+  await revised(`sha256:${'f'.repeat(64)}`);
+  await until(async () => (await condition())?.status === 'True', 'the condition');
+  assert.match((await condition())?.message ?? '', /present revision of list-open-issues\./);
+  await revised(digestOfBytes('revision', 'list-open-issues'));
+  await until(async () => (await condition()) === undefined, 'no condition');
 });
 
 test('control: reports of a sidecar stand in its session, without what is no name', { skip }, async () => {
