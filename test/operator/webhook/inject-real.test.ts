@@ -253,18 +253,6 @@ test('pods: a platform that assigns users from a range leaves the rest of the si
   });
 });
 
-test('namespaces: the label cannot be taken off while bindings exist, and can afterwards (INJ-28)', { skip }, async () => {
-  const where = await namespace();
-  const path = `/api/v1/namespaces/${where}`;
-  const off = { metadata: { labels: { 'postern.dev/enforce': null } } };
-  const { status, body } = await rig.kube.request<Status>('PATCH', path, off);
-  assert.equal(status, 403);
-  assert.match(body.message, /has CredentialBindings \(github\)\. Delete them first/);
-  expectStatus(await rig.kube.request('PATCH', path, { metadata: { labels: { team: 'triage' } } }), 200);
-  rig.cluster.bindings.remove(`${where}/github`);
-  expectStatus(await rig.kube.request('PATCH', path, off), 200);
-});
-
 test('pods: with the webhook gone pods are admitted as they came; the guards judge them (INJ-01)', { skip }, async () => {
   const where = await namespace();
   const path = `${CONFIGURATIONS}/mutatingwebhookconfigurations/postern`;
