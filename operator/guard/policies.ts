@@ -4,7 +4,7 @@ import { connectPolicy, tokenPolicy } from './connect-policies.ts';
 import { bindingPolicy, contractPolicy } from './grant-policies.ts';
 import { podPolicy, reservedPolicy } from './pod-policies.ts';
 import { type Guard, type GuardSettings, POLICY_API_VERSION } from './policy.ts';
-import { approvalPolicy, operatorPodsPolicy, sessionPolicy } from './record-policies.ts';
+import { approvalPolicy, operatorPodsPolicy, sessionPolicy, statusPolicy } from './record-policies.ts';
 import { templatePolicy } from './template-policy.ts';
 
 /** In the order in which a person would read them. Pure: equal settings, equal text. */
@@ -17,6 +17,7 @@ export function policies(settings: GuardSettings): readonly Guard[] {
     templatePolicy(settings),
     bindingPolicy(),
     contractPolicy(),
+    statusPolicy(settings),
     sessionPolicy(settings),
     approvalPolicy(settings),
     operatorPodsPolicy(settings, ANNOTATION.credentialsTouched),

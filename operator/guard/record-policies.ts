@@ -35,8 +35,9 @@ function actors(settings: GuardSettings): readonly NamedExpression[] {
   ];
 }
 
-/** Made, deleted and owned by nobody else. `noun` begins a sentence. */
-function ownership(noun: string): readonly Check[] {
+/** Made, deleted and owned by nobody else. `noun` begins a sentence; `unless` is true for an update that may take the owner away. */
+function ownership(noun: string, unless?: string): readonly Check[] {
+  const but = unless === undefined ? '' : ` || (${unless})`;
   return [
     { expression: `request.operation != 'CREATE' || variables.operator`, message: `${noun} is made by the operator alone.` },
     {
@@ -44,7 +45,7 @@ function ownership(noun: string): readonly Check[] {
       message: `${noun} is deleted by the operator, or with its owner or namespace: deleting it would take back what was decided.`,
     },
     {
-      expression: `request.operation != 'UPDATE' || variables.operator || variables.collector || object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences`,
+      expression: `request.operation != 'UPDATE' || variables.operator || variables.collector || object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences${but}`,
       message: `metadata.ownerReferences: written by the operator alone; another owner would have the record collected.`,
     },
   ];
@@ -89,7 +90,9 @@ export function sessionPolicy(settings: GuardSettings): Guard {
     rules: requests('agentsessions'),
     variables: actors(settings),
     validations: [
-      ...ownership('an AgentSession'),
+      // Whoever revokes and then deletes the pod, which is the advice while the operator is down, would have the session collected with it, and
+      // with the session what keeps the next pod suspended. Without an owner it stays until the operator has seen its end.
+      ...ownership('an AgentSession', `object.spec.?revoked.orValue(false) && object.metadata.?ownerReferences.orValue([]).size() == 0`),
       {
         expression: `!(${WRITES_OBJECT}) || ${sameBut('object.spec', 'oldObject.spec', ['revoked', 'admitted'])}`,
         message: 'spec: only revoked and admitted may change.',
@@ -137,6 +140,31 @@ export function approvalPolicy(settings: GuardSettings): Guard {
         message: 'status.decision.cardDigest: must be the digest of the card that is decided on.',
       },
       ...personal('actioncontracts', 'object.spec.contract', VERB.approve, decides, 'status.decision', 'the contract of this approval'),
+    ],
+  });
+}
+
+/**
+ * What the operator found of contracts and bindings is what it acts on: whether a contract is accepted, which of its callers are refused,
+ * what was announced. Whoever may write everything of the group, as administrators of a namespace often may, writes specs and not verdicts.
+ */
+export function statusPolicy(settings: GuardSettings): Guard {
+  return guard({
+    name: 'postern-status',
+    about: 'The status of contracts and bindings is written by the operator alone.',
+    rules: [
+      {
+        apiGroups: [GROUP],
+        apiVersions: ['*'],
+        operations: ['CREATE', 'UPDATE'],
+        resources: ['actioncontracts/status', 'credentialbindings/status'],
+      },
+    ],
+    validations: [
+      {
+        expression: `request.userInfo.username == ${celLiteral(operatorUser(settings))}`,
+        message: 'status: written by the operator alone; change the spec, and read here what becomes of it.',
+      },
     ],
   });
 }

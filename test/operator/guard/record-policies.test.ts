@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ANNOTATION } from '#core/resource/names.ts';
+import { contractSpec } from '#test/operator/control/drafts.ts';
 import { unavailable } from '#test/servers/build.ts';
 import {
   account,
@@ -136,6 +137,67 @@ test('sessions: a person revokes one, and nobody takes that back', { skip }, asy
       assert.ok(status === 403 || status === 422, `${status}`);
       assert.match(body.message, /a revoked session stays revoked/);
     }
+  }
+});
+
+test('sessions: a revoked one loses its owner, so that deleting the pod does not delete the revocation', { skip }, async () => {
+  expectAllowed(await cluster.call('POST', sessions, session('kept'), { as: operator }));
+  const orphan = { metadata: { ownerReferences: null } };
+  expectRefused(await patch(`${sessions}/kept`, orphan, guest), /metadata\.ownerReferences: written by the operator alone/);
+  expectAllowed(await cluster.call('PATCH', `${sessions}/kept`, { spec: { revoked: true } }, { as: guest }));
+  const other = { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid }] } };
+  expectRefused(await patch(`${sessions}/kept`, other, guest), /metadata\.ownerReferences/);
+  expectAllowed(await cluster.call('PATCH', `${sessions}/kept`, orphan, { as: guest }));
+  expectRefused(await patch(`${sessions}/kept`, other, guest), /metadata\.ownerReferences/);
+  expectRefused(await cluster.call('DELETE', `${sessions}/kept`, undefined, { as: guest }), /is deleted by the operator/);
+});
+
+test('contracts and bindings: who may write all of the group writes no verdict about a contract (LEAK-24)', { skip }, async () => {
+  const tenant = person('tenant');
+  await allow(cluster.call, 'agents', tenant, { apiGroups: ['postern.dev'], resources: ['*'], verbs: ['*'] });
+  await allow(cluster.call, 'agents', tenant, { apiGroups: [''], resources: ['secrets'], verbs: ['get'] });
+  await allow(cluster.call, 'agents', operator, {
+    apiGroups: ['postern.dev'],
+    resources: ['actioncontracts/status', 'credentialbindings/status'],
+    verbs: ['patch'],
+  });
+  const binding = {
+    apiVersion: 'postern.dev/v1alpha1',
+    kind: 'CredentialBinding',
+    metadata: { name: 'stock' },
+    spec: {
+      owner: 'team',
+      secret: { name: 'postern-stock' },
+      contracts: ['list-stock'],
+      destinations: [{ origin: 'https://api.example.com', methods: ['GET'], pathPrefixes: ['/'] }],
+      use: { bearer: { key: 'token' } },
+    },
+  };
+  const contract = {
+    apiVersion: 'postern.dev/v1alpha1',
+    kind: 'ActionContract',
+    metadata: { name: 'list-stock' },
+    spec: contractSpec('list-stock', ['triage-bot'], { credentials: ['stock'] }),
+  };
+  expectAllowed(await cluster.call('POST', `${root}/credentialbindings`, binding, { as: tenant }));
+  expectAllowed(await cluster.call('POST', `${root}/actioncontracts`, contract, { as: tenant }));
+  const verdict = { status: { observedGeneration: 1, callers: [{ serviceAccount: 'triage-bot', workloads: [] }] } };
+  for (const [path, status] of [
+    [`${root}/actioncontracts/list-stock/status`, verdict],
+    [`${root}/credentialbindings/stock/status`, { status: { announcedRevision: 'x' } }],
+  ] as const) {
+    for (const as of [tenant, admin]) {
+      expectRefused(await patch(path, status, as), /status: written by the operator alone/);
+      const applied = {
+        apiVersion: 'postern.dev/v1alpha1',
+        kind: path.includes('contract') ? 'ActionContract' : 'CredentialBinding',
+        ...status,
+      };
+      const options = { as, contentType: 'application/apply-patch+yaml' };
+      const answer = await cluster.call('PATCH', `${path}?fieldManager=postern-operator&force=true`, applied, options);
+      expectRefused(answer, /status: written by the operator alone/);
+    }
+    expectAllowed(await patch(path, status, operator));
   }
 });
 
