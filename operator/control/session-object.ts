@@ -63,20 +63,26 @@ export function sessionObject(name: string, { namespace, account, pod }: Identit
 const BELOW_OTHERS: Readonly<Record<string, ResourceKind>> = { ReplicaSet: KINDS.replicaSets, Job: KINDS.jobs };
 
 /**
- * The Deployment and not its ReplicaSet: a revoked agent would be back under a new name with the next rollout. What cannot be read is
- * taken for the top.
+ * The Deployment and not its ReplicaSet: a revoked agent would be back under a new name with the next rollout. What is not there, or may
+ * not be read, is taken for the top. An API server that is too busy to say is asked again later: a session keeps its controller for ever,
+ * and one with the wrong name would not be known as the successor of a revoked one. Throws KubeError.
  */
 async function controllerAtTop(kube: Kube, namespace: string, pod: PodObject): Promise<OwnerReference | undefined> {
   let top = controllerOf(pod);
   for (let step = 0; step < limits.controlOwnersMax; step += 1) {
     const kind = top === undefined ? undefined : BELOW_OTHERS[top.kind];
     if (top === undefined || kind === undefined) return top;
-    const object = await kube.get<KubeObject>(kind, { namespace, name: top.name }).catch(() => null);
+    const object = await kube.get<KubeObject>(kind, { namespace, name: top.name }).catch(nullIfForbidden);
     const above = object?.metadata.uid === top.uid ? controllerOf(object) : undefined;
     if (above === undefined) return top;
     top = above;
   }
   return top;
+}
+
+function nullIfForbidden(error: unknown): null {
+  if (isKubeError(error, 403)) return null;
+  throw error;
 }
 
 function controllerOf({ metadata }: KubeObject): OwnerReference | undefined {
