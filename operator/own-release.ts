@@ -44,6 +44,11 @@ export class OwnRelease {
     return this.#releases;
   }
 
+  /** What the policy allows pods to be made with. */
+  get allowed(): readonly AllowedRelease[] {
+    return this.#policy?.releases ?? [];
+  }
+
   /** What the policy allows, and what it allowed when older pods were made; a pod judged before that is known is refused. */
   get known(): readonly AllowedRelease[] {
     return this.#policy?.known ?? [];
