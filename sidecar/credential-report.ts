@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import { PosternError } from '#core/error/postern-error.ts';
+import { secretKeysOf } from '#core/resource/secret-keys.ts';
 import { CredentialState } from '#proto/postern/control/v1/control_pb.ts';
 import type { KeptState } from '#sidecar/control/kept-bundle.ts';
 import type { ReportedFile } from '#sidecar/control/reports.ts';
@@ -43,7 +44,7 @@ export class CredentialReporter {
   look(bindings: readonly IdentifiedBinding[]): readonly ReportedFile[] {
     const since = new Map<string, Since>();
     const files = bindings.flatMap(({ binding, uid }) =>
-      credentialKeys(binding.spec).map(({ key, kind }): ReportedFile => {
+      secretKeysOf(binding.spec).map(({ key, kind }): ReportedFile => {
         const name = `${binding.name}/${key}`;
         const found = this.#look(binding.spec.secret.name, key, kind, uid);
         const before = this.#since.get(name);
@@ -68,24 +69,6 @@ export class CredentialReporter {
 
 export function valueDigest(uid: string, value: string): string {
   return createHash('sha256').update(`postern/credential/v1\0${uid}\0`).update(value).digest('hex').slice(0, 8);
-}
-
-/** Keys that are no secret; the store keeps what it read of a key by its kind, so both readers must agree. */
-const PUBLIC_KEYS = new Set(['usernameKey', 'accessKeyIdKey', 'clientIdKey']);
-
-/** Every field that ends in `Key`, and `key`, names a key of the Secret (contract language, section 2.7). */
-export function credentialKeys({
-  destinations,
-  use,
-}: CompiledBinding['spec']): readonly { readonly key: string; readonly kind: 'secret' | 'public' }[] {
-  const keys = new Map<string, 'secret' | 'public'>();
-  for (const { ca } of destinations) if (ca !== undefined) keys.set(ca.key, 'public');
-  for (const scheme of Object.values(use)) {
-    for (const [field, value] of Object.entries(scheme ?? {})) {
-      if (/(^k|K)ey$/.test(field) && typeof value === 'string') keys.set(value, PUBLIC_KEYS.has(field) ? 'public' : 'secret');
-    }
-  }
-  return [...keys].map(([key, kind]) => ({ key, kind }));
 }
 
 function compare(one: string, other: string): number {

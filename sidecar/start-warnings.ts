@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
+import { secretKeysOf } from '#core/resource/secret-keys.ts';
 
 export type StartWarning =
   | { readonly kind: 'missing credential file'; readonly binding: string /** `secret/key`. */; readonly file: string }
@@ -13,7 +14,7 @@ export type StartWarning =
 export function startWarnings(bindings: readonly CompiledBinding[], credentials: string, allowLoopback: boolean): readonly StartWarning[] {
   const warnings: StartWarning[] = [];
   for (const { name, spec } of bindings) {
-    for (const key of keysOf(spec)) {
+    for (const { key } of secretKeysOf(spec)) {
       if (!existsSync(join(credentials, spec.secret.name, key)))
         warnings.push({ kind: 'missing credential file', binding: name, file: `${spec.secret.name}/${key}` });
     }
@@ -21,17 +22,6 @@ export function startWarnings(bindings: readonly CompiledBinding[], credentials:
       warnings.push({ kind: 'loopback is refused without --allow-loopback', binding: name });
   }
   return warnings;
-}
-
-/** Every field that ends in `Key`, and `key`, names a key of the Secret (contract language, section 2.7). */
-function keysOf(spec: CompiledBinding['spec']): readonly string[] {
-  const keys = spec.destinations.flatMap(({ ca }) => (ca === undefined ? [] : [ca.key]));
-  for (const use of Object.values(spec.use)) {
-    for (const [field, value] of Object.entries(use ?? {})) {
-      if (/(^k|K)ey$/.test(field) && typeof value === 'string') keys.push(value);
-    }
-  }
-  return [...new Set(keys)];
 }
 
 function isLoopback(range: string): boolean {

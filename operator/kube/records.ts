@@ -6,6 +6,7 @@ import type { ActionContract } from '#core/resource/gen/action-contract.ts';
 import type { AgentSession } from '#core/resource/gen/agent-session.ts';
 import type { CredentialBinding } from '#core/resource/gen/credential-binding.ts';
 import { ANNOTATION, LABEL, RESERVED_PREFIX, SIDECAR } from '#core/resource/names.ts';
+import { secretKeysOf } from '#core/resource/secret-keys.ts';
 import type { Identified } from './cache.ts';
 
 /** The parts of `metadata` that are read here. */
@@ -134,20 +135,9 @@ export function bindingRecord(object: CredentialBinding & KubeObject): BindingRe
     rotateRequested: object.metadata.annotations?.[ANNOTATION.rotateRequested],
     secretVersion: object.metadata.annotations?.[ANNOTATION.secretVersion],
     contracts: spec.contracts,
-    keys: secretKeysOf(spec),
+    keys: secretKeysOf(spec).map(({ key }) => key),
     status: object.status,
   };
-}
-
-/** Every field that ends in `Key`, and `key`, names a key of the Secret (contract language, section 2.7). */
-export function secretKeysOf(spec: Pick<CredentialBinding['spec'], 'destinations' | 'use'>): readonly string[] {
-  const keys = spec.destinations.flatMap(({ ca }) => (ca === undefined ? [] : [ca.key]));
-  for (const use of Object.values(spec.use)) {
-    for (const [field, value] of Object.entries(use ?? {})) {
-      if (/(^k|K)ey$/.test(field) && typeof value === 'string') keys.push(value);
-    }
-  }
-  return [...new Set(keys)].sort();
 }
 
 export function sessionRecord(object: AgentSession & KubeObject): SessionRecord {
