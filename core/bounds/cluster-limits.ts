@@ -49,7 +49,7 @@ export const CLUSTER_LIMITS = {
   // guards
   /** The policy with the sidecar's spec is looked at again after this time, and put right when somebody changed it. */
   guardCheckMs: 10_000,
-  /** All guards are compared with what this version writes this often: 22 reads. */
+  /** All guards are compared with what this version writes this often: two reads a guard. */
   guardsLookMs: 60_000,
   /** After a pass that failed: until the first one succeeds, no sidecar is injected. */
   guardRetryMs: 2_000,
