@@ -9,7 +9,10 @@ export function checkResolve(draft: Draft, args: ArgumentsSchema): void {
     const labels = labelsOf(Object.hasOwn(args.properties, name) ? args.properties[name] : undefined);
     if (labels === undefined) {
       table.problem('resolve-argument', `${JSON.stringify(name)} is no argument with an enum of texts.`, {
-        nearest: nearestName(name, Object.keys(args.properties)),
+        nearest: nearestName(
+          name,
+          Object.keys(args.properties).filter((other) => labelsOf(args.properties[other]) !== undefined),
+        ),
       });
       continue;
     }

@@ -118,6 +118,14 @@ test('compile: a compiled contract is frozen', () => {
   assert.ok(Object.isFrozen(contract.resolve.shop?.north));
 });
 
+test('compile: the nearest name of a table without an enum is an argument that has one, never its own', () => {
+  const nearest = (change: Parameters<typeof compileSample>[0]) =>
+    compileSample(change).problems.find(({ code }) => code === 'resolve-argument')?.nearest;
+  const strings = { type: 'string', maxLength: 20 };
+  assert.equal(nearest({ 'arguments.properties.code': strings, 'resolve.code': { a: { b: 1 } } }), undefined);
+  assert.equal(nearest({ 'resolve.shap': { north: { id: 1 } } }), 'shop');
+});
+
 test('compile: all problems of a contract come at once, with file and line', () => {
   const { problems } = compileSample({
     'http.method': 'GRAB',
