@@ -53,7 +53,7 @@ function warningRow(line: WarningLine, nowMs: number): Row {
   const expires =
     line.expires === undefined
       ? undefined
-      : `${line.expires.slice(0, 10)} (${line.state === 'expired' ? '' : 'in '}${age(line.expires, nowMs)}${line.state === 'expired' ? ' ago' : ''})`;
+      : `${lastDay(line.expires)} (${line.state === 'expired' ? '' : 'in '}${age(line.expires, nowMs)}${line.state === 'expired' ? ' ago' : ''})`;
   return [line.state, line.code, line.owner, line.contract, line.sessions, age(line.firstSeen, nowMs), age(line.lastSeen, nowMs), expires];
 }
 
@@ -84,6 +84,11 @@ function linesOf({ metadata, spec, status }: ActionContract, nowMs: number): rea
     });
   }
   return [...found.values()].map((line) => ({ ...line, state: stateOf(line, nowMs) }));
+}
+
+/** The day as contracts and answers say it, of the instant at which it is over. */
+function lastDay(end: string): string {
+  return new Date(Date.parse(end) - 1).toISOString().slice(0, 10);
 }
 
 /** A warning holds through its day (UTC). */
