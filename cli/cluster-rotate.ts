@@ -2,7 +2,7 @@
  * `kubectl postern rotate`: says that the Secret of a binding has a new value, and waits until every sidecar that mounts it uses that
  * value. The Secret itself is changed by whoever may change it, before this command.
  */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { CredentialBinding } from '#core/resource/gen/credential-binding.ts';
 import { ANNOTATION } from '#core/resource/names.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
@@ -20,11 +20,13 @@ const POLL_MS = 500;
 export function clusterRotateCommand(): Command {
   return withClusterFlags(new Command('rotate'), { all: false })
     .argument('<binding>', 'name of the CredentialBinding')
-    .option('--wait <duration>', 'how long to wait for the sidecars', parseDuration, 30_000)
+    .addOption(
+      new Option('--wait <duration>', 'how long to wait for the sidecars, as in 30s').argParser(parseDuration).default(30_000, '30s'),
+    )
     .description('Say that the Secret of a binding has a new value, so that its pods read it at once.')
     .addHelpText(
       'after',
-      '\nExamples:\n  kubectl create secret generic postern-github -n triage --from-file=token --dry-run=client -o yaml | kubectl apply -f -\n  kubectl postern rotate -n triage github-triage\n\nExit codes: 0 every sidecar uses the new value, 3 not all of them yet.',
+      '\nExamples:\n  kubectl create secret generic postern-github -n triage --from-file=token --dry-run=client -o yaml \\\n    | kubectl apply --server-side --force-conflicts -f -\n  kubectl postern rotate -n triage github-triage\n\nExit codes: 0 every sidecar uses the new value, 3 not all of them yet.',
     )
     .action((name: string, options: Options) => withCluster(options, (cluster) => rotate(cluster, name, options)));
 }
@@ -77,8 +79,12 @@ export function rotationProgress(before: CredentialBinding, now: CredentialBindi
   }
   if (using === 0) return { kind: 'done', text: 'announced; no sidecar mounts it now, later ones start with the new value' };
   if (keys.every(({ key, values = [] }) => values[0]?.digest === valueBefore(before, key)))
-    return { kind: 'waiting', text: `${using} sidecars still use the value from before: was the Secret changed?` };
-  return { kind: 'done', text: `${using} sidecars use the new value` };
+    return { kind: 'waiting', text: `${countOf(using)} the value from before: was the Secret changed?` };
+  return { kind: 'done', text: `${countOf(using)} the new value` };
+}
+
+function countOf(sidecars: number): string {
+  return sidecars === 1 ? '1 sidecar uses' : `${sidecars} sidecars use`;
 }
 
 function valueBefore({ status }: CredentialBinding, wanted: string): string | undefined {

@@ -134,7 +134,7 @@ interface ControlAddress {
 function parseControl(text: string): ControlAddress {
   const [, literal6, host, port] = /^(?:\[([0-9a-fA-F:.]{2,45})\]|([A-Za-z0-9.-]{1,253})):(\d{1,5})$/.exec(text) ?? [];
   if (port === undefined || Number(port) < 1 || Number(port) > 65_535)
-    throw new InvalidArgumentError('Write a name or an address and a port, such as postern-operator.postern.svc:7720.');
+    throw new InvalidArgumentError('Write a name or an address and a port, such as postern-operator.postern-system.svc:7720.');
   return { host: literal6 ?? host ?? '', port: Number(port) };
 }
 
@@ -165,7 +165,7 @@ const EXAMPLES = `
 Examples:
   postern sidecar --contracts contracts/ --credentials credentials/
   postern sidecar --contracts list.yaml binding.yaml --credentials /run/secrets --state /var/lib/postern
-  postern sidecar --control postern-operator.postern.svc:7720 --control-pin sha256:9f2c... \\
+  postern sidecar --control postern-operator.postern-system.svc:7720 --control-pin sha256:9f2c... \\
     --control-token /var/run/postern/identity/token --credentials /var/run/postern/credentials --state /var/run/postern/state
 
 With --control it takes calls at once and answers CONTRACT_NOT_READY until its first bundle came; a bundle that --state kept is served

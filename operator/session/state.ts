@@ -41,10 +41,10 @@ export const BECAUSE = {
   duplicateAfterAdmission:
     'A second sidecar connected for this pod after the session was admitted: another process holds its token. Delete the pod.',
   duplicate:
-    'A second sidecar connected for this pod: another process holds its token. Delete the pod, or set spec.admitted if this is explained.',
+    'A second sidecar connected for this pod: another process holds its token. Delete the pod, or admit the session (kubectl postern admit) if this is explained.',
   followsRevoked:
-    'A session of the same ServiceAccount and controller was revoked before. Set spec.admitted once the cause of that is gone.',
-  approval: 'The namespace asks for an admission (label postern.dev/session-approval). Set spec.admitted.',
+    'A session of the same ServiceAccount and controller was revoked before. Admit this one (kubectl postern admit) once the cause of that is gone.',
+  approval: 'The namespace asks for an admission (label postern.dev/session-approval): kubectl postern admit.',
   noBundle: 'Its sidecar has not acknowledged a bundle yet.',
 } as const;
 
