@@ -8,7 +8,7 @@ export interface AgentSession {
   kind: 'AgentSession';
   metadata: ObjectMeta;
   /**
-   * Who the pod is; fixed, but for revoked.
+   * Who the pod is; fixed, but for admitted and revoked.
    */
   spec: {
     /**
