@@ -52,7 +52,7 @@ test('connect: without the files of a pod it refuses, and asks nobody on localho
     assert.match(error.message, /KUBERNETES_SERVICE_HOST/);
     return true;
   });
-  await assert.rejects(connectInCluster({ env: env(), folder: join(folder, 'nothing') }), /nothing\/ca\.crt cannot be read: mount/);
+  await assert.rejects(connectInCluster({ env: env(), folder: join(folder, 'nothing') }), /nothing\/(ca\.crt|namespace) cannot be read: mount/);
   const mount = await mountAccount('token');
   await unlink(join(mount, 'token-1'));
   await assert.rejects(connectInCluster({ env: env(), folder: mount }), /token cannot be read: mount/);
