@@ -41,7 +41,7 @@ function load({ kubeconfig, context, env }: KubeconfigOptions): KubeConfig {
     if (kubeconfig !== undefined) config.loadFromFile(kubeconfig);
     else for (const file of filesIn(named, env)) mergeFile(config, file);
   } catch (cause) {
-    throw new ConnectError('The kubeconfig cannot be read: name one with --kubeconfig or KUBECONFIG.', cause);
+    throw new ConnectError(`The kubeconfig ${named ?? '~/.kube/config'} cannot be read.`, cause);
   }
   if (context !== undefined) config.setCurrentContext(context);
   return config;
