@@ -34,7 +34,9 @@ const WRITE: Verbs = ['create', 'update', 'patch'];
 const CHANGE: Verbs = [...WRITE, 'delete', 'deletecollection'];
 
 export const RIGHTS: readonly Right[] = [
-  ...rows(['get', 'list', 'watch'], '', 'secrets', 'read Secrets', { named: 'secrets' }),
+  // A patch or a deletion, also a dry run of one, answers with the Secret and its values (measured).
+  ...rows(['get', 'list', 'watch', 'patch', 'delete', 'deletecollection'], '', 'secrets', 'read Secrets', { named: 'secrets' }),
+  ...rows(['update'], '', 'secrets', 'change Secrets', { named: 'secrets' }),
   ...rows(['create'], '', 'pods', 'create pods'),
   ...rows(['update', 'patch'], '', 'pods', 'change pods'),
   ...rows(WRITE, 'apps', 'deployments', 'make pods by Deployments'),
@@ -60,6 +62,11 @@ export const RIGHTS: readonly Right[] = [
   ...rows(['impersonate'], '', 'groups', 'act as other groups (impersonate)', { scope: 'cluster' }),
   ...rows(['bind', 'escalate'], RBAC, 'roles', 'grant rights it does not have (bind, escalate)'),
   ...rows(['bind', 'escalate'], RBAC, 'clusterroles', 'grant rights it does not have (bind, escalate)', { scope: 'cluster' }),
+  // A client certificate of any user, or of a node.
+  ...rows(['approve', 'sign'], 'certificates.k8s.io', 'signers', 'issue certificates of other users (signers)', { scope: 'cluster' }),
+  // Whoever serves our kinds, or their schemas, decides what they say.
+  ...rows(CHANGE, 'apiextensions.k8s.io', 'customresourcedefinitions', 'change kinds (customresourcedefinitions)', { scope: 'cluster' }),
+  ...rows(CHANGE, 'apiregistration.k8s.io', 'apiservices', 'serve kinds (apiservices)', { scope: 'cluster' }),
   // The kubelet runs commands for it, and no admission sees that (failure case INJ-30).
   ...rows(['get', 'create'], '', 'nodes', 'reach kubelets (nodes/proxy)', { subresource: 'proxy', scope: 'cluster' }),
   ...['actioncontracts', 'credentialbindings', 'agentsessions', 'actionapprovals'].flatMap((kind) => [

@@ -66,6 +66,7 @@ const NAMED: Readonly<Record<string, readonly [Omit<Right, 'why'>, string, strin
     'postern-pod',
     'change admission (validatingadmissionpolicybindings)',
   ],
+  'patched-secret': [{ verb: 'patch', group: '', resource: 'secrets', scope: 'namespace' }, 'postern-stock', 'read Secrets'],
   secret: [{ verb: 'get', group: '', resource: 'secrets', scope: 'namespace' }, 'postern-other', 'read Secrets'],
 };
 

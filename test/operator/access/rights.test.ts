@@ -7,6 +7,11 @@ const DESIGN = [
   'get secrets',
   'list secrets',
   'watch secrets',
+  // Their answers hold the values, dry runs too.
+  ...['patch', 'delete', 'deletecollection', 'update'].map((verb) => `${verb} secrets`),
+  'approve signers',
+  'create apiservices',
+  'update customresourcedefinitions',
   'create pods',
   ...['deployments', 'replicasets', 'statefulsets', 'daemonsets', 'jobs', 'cronjobs', 'replicationcontrollers'].map(
     (kind) => `create ${kind}`,
