@@ -34,7 +34,11 @@ before(async () => {
   transport = createApiTransport(accessTo(kube));
   client = createKubeClient(transport);
 });
+const started: Lease[] = [];
 after(async () => {
+  // Also after a test that failed: a lease that is left running keeps the process alive. One whose requests hang ends in vain.
+  for (const lease of started) void lease.stop();
+  await new Promise((resolve) => setTimeout(resolve, 500));
   await transport?.close();
   await kube?.[Symbol.asyncDispose]();
 });
@@ -42,6 +46,7 @@ after(async () => {
 function startLease(name: string, replica: string, options: Partial<LeaseOptions> = {}): Lease {
   const lease = new Lease({ transport, namespace: 'default', name, replica, timings, ...options });
   lease.start();
+  started.push(lease);
   return lease;
 }
 
