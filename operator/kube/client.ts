@@ -7,7 +7,7 @@ import type { ApiTransport } from './api-transport.ts';
 import { isKubeError } from './kube-error.ts';
 import { listPages } from './list-pages.ts';
 import type { KubeObject } from './records.ts';
-import { apiVersionOf, collectionPath, KINDS, type ObjectRef, objectPath, type ResourceKind } from './resource-kind.ts';
+import { apiVersionOf, collectionPath, KINDS, type ObjectRef, objectPath, one, type ResourceKind } from './resource-kind.ts';
 
 export interface ListOptions {
   readonly namespace?: string;
@@ -56,7 +56,7 @@ export function createKubeClient(given: ApiTransport, options: ClientOptions = {
     async get<T>(kind: ResourceKind, ref: ObjectRef): Promise<T | null> {
       try {
         const path = objectPath(kind, ref);
-        return (await transport.call({ what: `read a ${kind.kind}`, method: 'GET', path, repeatable: true })) as T;
+        return (await transport.call({ what: `read ${one(kind)}`, method: 'GET', path, repeatable: true })) as T;
       } catch (error) {
         if (isKubeError(error, 404)) return null;
         throw error;
@@ -69,23 +69,23 @@ export function createKubeClient(given: ApiTransport, options: ClientOptions = {
     },
     create: async <T>(kind: ResourceKind, object: T, options: { readonly dryRun?: boolean } = {}) => {
       const { namespace } = (object as { readonly metadata?: { readonly namespace?: string } }).metadata ?? {};
-      if (kind.namespaced && namespace === undefined) throw new TypeError(`a ${kind.kind} is created in a namespace`);
+      if (kind.namespaced && namespace === undefined) throw new TypeError(`${one(kind)} is created in a namespace`);
       const body = { apiVersion: apiVersionOf(kind), kind: kind.kind, ...object };
       const path = collectionPath(kind, namespace);
       const query = dryRunQuery(options);
       const repeatable = REVIEWS.has(kind.group);
-      return (await transport.call({ what: `create a ${kind.kind}`, method: 'POST', path, query, body, repeatable })) as T;
+      return (await transport.call({ what: `create ${one(kind)}`, method: 'POST', path, query, body, repeatable })) as T;
     },
     apply: async <T>(kind: ResourceKind, object: object, options: ApplyOptions) => {
       const query = { fieldManager: options.manager, ...(options.force && { force: 'true' }), ...dryRunQuery(options) };
       const path = objectPath(kind, (object as unknown as KubeObject).metadata, options.subresource);
       const body = { apiVersion: apiVersionOf(kind), kind: kind.kind, ...object };
-      const request = { what: `apply a ${kind.kind}`, method: 'PATCH', path, query, body, repeatable: true } as const;
+      const request = { what: `apply ${one(kind)}`, method: 'PATCH', path, query, body, repeatable: true } as const;
       return (await transport.call({ ...request, contentType: 'application/apply-patch+yaml' })) as T;
     },
     patch: async <T>(kind: ResourceKind, ref: ObjectRef, mergePatch: object, options: { readonly subresource?: string } = {}) => {
       const path = objectPath(kind, ref, options.subresource);
-      const request = { what: `change a ${kind.kind}`, method: 'PATCH', path, body: mergePatch } as const;
+      const request = { what: `change ${one(kind)}`, method: 'PATCH', path, body: mergePatch } as const;
       return (await transport.call({ ...request, contentType: 'application/merge-patch+json' })) as T;
     },
     async delete(kind: ResourceKind, ref: ObjectRef, options: { readonly uid?: string } = {}) {
@@ -97,7 +97,7 @@ export function createKubeClient(given: ApiTransport, options: ClientOptions = {
         ...(uid !== undefined && { preconditions: { uid } }),
       };
       try {
-        await transport.call({ what: `delete a ${kind.kind}`, method: 'DELETE', path: objectPath(kind, ref), body });
+        await transport.call({ what: `delete ${one(kind)}`, method: 'DELETE', path: objectPath(kind, ref), body });
         return true;
       } catch (error) {
         if (isKubeError(error, 404) || (uid !== undefined && isKubeError(error, 409))) return false;

@@ -62,6 +62,11 @@ export function apiVersionOf({ group, version }: Pick<ResourceKind, 'group' | 'v
   return group === '' ? version : `${group}/${version}`;
 }
 
+/** For messages: `a Pod`, `an ActionContract`. */
+export function one({ kind }: Pick<ResourceKind, 'kind'>): string {
+  return `${/^[AEIO]/.test(kind) ? 'an' : 'a'} ${kind}`;
+}
+
 /** Path of a collection: of one namespace, or without `namespace` of the whole cluster. */
 export function collectionPath(kind: ResourceKind, namespace?: string): string {
   const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
@@ -71,7 +76,7 @@ export function collectionPath(kind: ResourceKind, namespace?: string): string {
 
 /** Path of one object; throws TypeError when a kind with namespaces is asked for without one. */
 export function objectPath(kind: ResourceKind, { namespace, name }: ObjectRef, subresource?: string): string {
-  if (kind.namespaced && namespace === undefined) throw new TypeError(`a ${kind.kind} is in a namespace`);
+  if (kind.namespaced && namespace === undefined) throw new TypeError(`${one(kind)} is in a namespace`);
   const path = `${collectionPath(kind, namespace)}/${segment(name)}`;
   return subresource === undefined ? path : `${path}/${segment(subresource)}`;
 }
