@@ -221,11 +221,18 @@ export class Lease {
     const term: Term = this.#term ?? { over: new AbortController(), deadlineMs, cancel: () => {} };
     this.#term = term;
     term.deadlineMs = deadlineMs;
-    term.cancel();
-    term.cancel = this.#clock.alarm(deadlineMs - this.#clock.monotonicMs(), () => {
-      if (!this.isLeading) this.#endTerm();
-    });
+    this.#arm(term);
     if (gained) this.#options.onGained?.(term.over.signal);
+  }
+
+  /** A timer may ring a fraction of a millisecond early; a term that still stands then would otherwise never end while a request hangs. */
+  #arm(term: Term): void {
+    term.cancel();
+    term.cancel = this.#clock.alarm(Math.ceil(term.deadlineMs - this.#clock.monotonicMs()), () => {
+      if (this.#term !== term) return;
+      if (this.isLeading) this.#arm(term);
+      else this.#endTerm();
+    });
   }
 
   #endTerm(): void {
