@@ -21,6 +21,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { limits } from '#core/bounds/limits.ts';
+import { ConnectionRoom } from './connection-room.ts';
 import { AGENT_BOUNDS, type GrpcBounds } from './grpc-bounds.ts';
 import type { CallEnd, Implementation } from './grpc-call.ts';
 import { bindMethod, type MethodHandler } from './grpc-method.ts';
@@ -67,8 +68,10 @@ export class GrpcServer {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    this.#listener.maxConnections = bounds.connectionsMax;
-    this.#listener.on('drop', () => options.onGuardEvent?.('too_many_connections'));
+    const crowded = () => options.onGuardEvent?.('too_many_connections');
+    if (options.tls === undefined) this.#listener.maxConnections = bounds.connectionsMax;
+    else keepRoom(this.#listener, this.#guard, bounds.connectionsMax, crowded);
+    this.#listener.on('drop', crowded);
   }
 
   /** Calls running now. */
@@ -135,6 +138,13 @@ export class GrpcServer {
   #cut(spared: ReadonlySet<string>): void {
     for (const socket of this.#sockets) if (!spared.has(connectionName(socket))) socket.destroy();
   }
+}
+
+/** On a network anybody may connect, and must not keep all others out; behind loopback all are one peer. */
+function keepRoom(listener: NetServer, guard: StreamGuard, max: number, onClosed: () => void): void {
+  const room = new ConnectionRoom(max, onClosed);
+  room.watch(listener);
+  guard.watch(room);
 }
 
 type StreamHandler = (interceptors: unknown[], stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;

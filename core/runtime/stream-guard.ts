@@ -15,6 +15,7 @@ import type { Socket } from 'node:net';
 import { limits } from '#core/bounds/limits.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { DETAILS_TRAILER, statusOf } from '#core/wire/status.ts';
+import type { ConnectionRoom } from './connection-room.ts';
 import { AGENT_BOUNDS, type GrpcBounds } from './grpc-bounds.ts';
 import { clampedTimeoutMs } from './grpc-timeout.ts';
 
@@ -55,6 +56,7 @@ export class StreamGuard {
   readonly #streams = new Map<string, GuardedStream>();
   readonly #note: (event: GuardEvent) => void;
   readonly #bounds: GrpcBounds;
+  #room: Pick<ConnectionRoom, 'begins' | 'ends'> | undefined;
   #next = 0;
   #unreadBytes = 0;
 
@@ -65,6 +67,11 @@ export class StreamGuard {
 
   get open(): number {
     return this.#streams.size;
+  }
+
+  /** From now on it is told which connections have a call under way. */
+  watch(room: Pick<ConnectionRoom, 'begins' | 'ends'>): void {
+    this.#room = room;
   }
 
   /** Connections with an open stream, as `connectionName` says. */
@@ -100,7 +107,12 @@ export class StreamGuard {
       const timer = this.closeAfter(stream, this.#bounds.requestMsMax, 'request_too_slow');
       stream.once('end', () => clearTimeout(timer));
     }
-    stream.once('close', () => this.#streams.delete(id));
+    const { remoteAddress, remotePort } = stream.session?.socket ?? {};
+    this.#room?.begins({ remoteAddress, remotePort });
+    stream.once('close', () => {
+      this.#streams.delete(id);
+      this.#room?.ends({ remoteAddress, remotePort });
+    });
     // An answer given before the request was whole is a refusal: the rest of the request is not wanted. Of streams that answer while
     // they are asked the status comes after `finish`; they are closed by their time.
     stream.once('finish', () => {

@@ -3,13 +3,14 @@ import { connect as connectTcp } from 'node:net';
 import { after, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { limits } from '#core/bounds/limits.ts';
-import { CONTROL_BOUNDS } from '#core/runtime/grpc-bounds.ts';
+import { pinServerName } from '#core/resource/names.ts';
+import { AGENT_BOUNDS, CONTROL_BOUNDS } from '#core/runtime/grpc-bounds.ts';
 import { connect } from '#core/runtime/grpc-client.ts';
 import { GrpcServer } from '#core/runtime/grpc-server.ts';
 import { ActionService } from '#proto/postern/v1/action_pb.ts';
 import type { CallContext, ExecuteResult } from '#sidecar/call/calls.ts';
 import { actionService } from '#sidecar/serve/action-service.ts';
-import { replicaCertificate } from '#test/fakes/operator.ts';
+import { pinOfPem, replicaCertificate } from '#test/fakes/operator.ts';
 import { createAuthority } from '#test/servers/certificates.ts';
 import { FULL_RESULT, fixedCalls } from '#test/sidecar/serve/fixed-calls.ts';
 
@@ -139,6 +140,39 @@ test('grpc server: connections that never say a word do not hold up its end, and
   assert.equal((await running).at(-1), 'result');
   await closing;
   silent.destroy();
+});
+
+test('grpc server: on a network, a port full of connections that say nothing still takes those that do, and a call keeps its own (GRPC-06)', {
+  timeout: 60_000,
+}, async () => {
+  const authority = await createAuthority();
+  const certificate = await replicaCertificate(authority);
+  const crowded: string[] = [];
+  const server = new GrpcServer({
+    bounds: { ...AGENT_BOUNDS, connectionsMax: 4 },
+    tls: { contextFor: () => certificate },
+    onGuardEvent: (event) => crowded.push(event),
+  });
+  const gate = Promise.withResolvers<ExecuteResult>();
+  server.add(ActionService, actionService(fixedCalls(() => gate.promise)));
+  const port = await server.listen('127.0.0.1', 0);
+  const tls = { ca: authority.caPem, serverName: pinServerName(pinOfPem(authority.caPem)) };
+  const client = () => {
+    const connection = connect(`127.0.0.1:${port}`, { tls });
+    closers.push(() => connection.close());
+    return connection.client(ActionService);
+  };
+  const running = events(client());
+  for (let round = 0; round < 12; round += 1) {
+    const silent = connectTcp({ port, host: '127.0.0.1', localAddress: '127.0.0.66' }).on('error', () => undefined);
+    await new Promise((resolve) => silent.once('connect', resolve));
+    closers.push(() => void silent.destroy());
+  }
+  await client().listActions({});
+  gate.resolve(FULL_RESULT);
+  assert.equal((await running).at(-1), 'result');
+  assert.ok(crowded.includes('too_many_connections'));
+  await server.close(100);
 });
 
 test('grpc server: a TLS peer that makes its handshake only when the server stops does not hold up its end (GRPC-14)', {
