@@ -119,7 +119,10 @@ function earliest(timesMs: readonly (number | undefined)[]): number | undefined 
   return known.length === 0 ? undefined : Math.min(...known) / 1000;
 }
 
-function expiryMs(expires: string | undefined): number | undefined {
-  const parsed = expires === undefined ? Number.NaN : Date.parse(expires);
+/** A warning holds through its day (UTC), as the compiler and the operator count. */
+function expiryMs(expires = ''): number | undefined {
+  const parsed = Date.parse(expires) + (/^\d{4}-\d{2}-\d{2}$/.test(expires) ? DAY_MS : 0);
   return Number.isNaN(parsed) ? undefined : parsed;
 }
+
+const DAY_MS = 86_400_000;

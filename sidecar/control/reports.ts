@@ -68,7 +68,8 @@ export class Reports {
     const text = textOf(warnings.map((warning) => ({ ...warning, lastSeenMs: 0n })));
     if (text === this.#warnings && (sinceMs < limits.warningRefreshMs || warnings.length === 0)) return;
     this.#warnings = text;
-    this.#warnedMs = nowMs;
+    // Nothing to say is no word: the first warning after it goes up at once.
+    if (warnings.length > 0) this.#warnedMs = nowMs;
     this.#options.send({ case: 'warnings', value: { warnings: [...warnings] } });
   }
 }

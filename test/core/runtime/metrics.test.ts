@@ -99,7 +99,7 @@ test('metrics: an active warning shows first and last sight, age, expiry and whe
   assert.equal(of('first_seen_seconds', 'STALE_INDEX'), START_MS / 1000);
   assert.equal(of('last_seen_seconds', 'STALE_INDEX'), START_MS / 1000 + 10);
   assert.equal(of('stale_age_seconds', 'STALE_INDEX'), 65);
-  assert.equal(of('expiry_seconds', 'STALE_INDEX'), Date.parse('2026-02-01') / 1000);
+  assert.equal(of('expiry_seconds', 'STALE_INDEX'), Date.parse('2026-02-02') / 1000, 'it holds through its day');
   assert.equal(of('permanent_state', 'STALE_INDEX'), 0);
   assert.equal(of('permanent_state', 'DEFAULT_SCOPE_APPLIED'), 1);
   assert.equal(of('stale_age_seconds', 'DEFAULT_SCOPE_APPLIED'), undefined);
@@ -177,7 +177,7 @@ test('metrics: an operator is told of one warning for each action, code and owne
     owner: 'search-team',
     firstMs: START_MS,
     lastMs: START_MS + 1_000,
-    expiresMs: Date.parse('2026-06-30'),
+    expiresMs: Date.parse('2026-07-01'),
   });
   clock.pass(limits.warningActiveMs + 1);
   assert.deepEqual(metrics.activeWarnings(), []);

@@ -46,9 +46,11 @@ test('reports: warnings go up at most once a minute, and for a newer sight alone
   const { reports, seen, after } = rig();
   reports.begin();
   seen.warnings = [WARNING];
+  assert.deepEqual(after(limits.credentialReportMs), ['warnings'], 'the first one does not wait for the minute of an empty report');
+  seen.warnings = [{ ...WARNING, code: 'OTHER' }];
   assert.deepEqual(after(30_000), []);
   assert.deepEqual(after(30_000), ['warnings']);
-  seen.warnings = [{ ...WARNING, lastSeenMs: 2n }];
+  seen.warnings = [{ ...WARNING, code: 'OTHER', lastSeenMs: 2n }];
   assert.deepEqual(after(limits.warningReportMs), []);
   assert.deepEqual(after(limits.warningRefreshMs), ['warnings']);
   seen.warnings = [];
