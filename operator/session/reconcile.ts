@@ -8,6 +8,7 @@ import { type Key, keyOf } from '#operator/kube/cache.ts';
 import type { KubeClient } from '#operator/kube/client.ts';
 import type { Cluster } from '#operator/kube/cluster.ts';
 import type { EventTeller, Telling } from '#operator/kube/events.ts';
+import { isGone } from '#operator/kube/kube-error.ts';
 import type { PodRecord, SessionRecord } from '#operator/kube/records.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
 import { applyStatus, type StatusPart } from '#operator/kube/status.ts';
@@ -46,13 +47,24 @@ export function sessionReconcile(options: SessionReconcileOptions): (key: Key) =
       await client.delete(KINDS.sessions, ref, { uid: session.uid });
       return undefined;
     }
-    if (step.outlivesPod) await client.patch(KINDS.sessions, ref, { metadata: { uid: session.uid, ownerReferences: null } });
+    if (step.outlivesPod && !(await dropOwner(client, session))) return undefined;
     const old = oldRevision(session, cluster, options.revisionAgeMs);
     const written = await applyStatus(client, PART, session, { fields: { ...step.status }, conditions: old.findings }, clock);
     if (written === 'written') tell(options, session, step.status);
     const afterMs = step.deleteInMs ?? old.againMs;
     return afterMs === undefined ? undefined : { afterMs };
   };
+}
+
+/** False when this very session is gone; one made anew under its name has its own turn. */
+async function dropOwner(client: KubeClient, { namespace, name, uid }: SessionRecord): Promise<boolean> {
+  try {
+    await client.patch(KINDS.sessions, { namespace, name }, { metadata: { uid, ownerReferences: null } });
+    return true;
+  } catch (thrown) {
+    if (isGone(thrown)) return false;
+    throw thrown;
+  }
 }
 
 /** Enqueues the sessions that a change of a cache concerns; returns the end of it. */
