@@ -57,7 +57,7 @@ export function sessionReconcile(options: SessionReconcileOptions): (key: Key) =
 }
 
 /** False when this very session is gone; one made anew under its name has its own turn. */
-async function dropOwner(client: KubeClient, { namespace, name, uid }: SessionRecord): Promise<boolean> {
+async function dropOwner(client: Pick<KubeClient, 'patch'>, { namespace, name, uid }: SessionRecord): Promise<boolean> {
   try {
     await client.patch(KINDS.sessions, { namespace, name }, { metadata: { uid, ownerReferences: null } });
     return true;
