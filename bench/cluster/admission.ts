@@ -8,6 +8,8 @@ import { binding, contract } from './streams.ts';
 
 export interface AdmissionFigures {
   readonly without: Figures;
+  /** Asked the webhook, whose answer changes nothing: its account is no caller. */
+  readonly asked: Figures;
   readonly injected: Figures;
 }
 
@@ -20,28 +22,34 @@ export async function measureAdmission({ call, api }: BenchCluster, rounds: numb
     [bare, { 'postern.dev/enforce': '', 'bench/no-webhook': '' }],
   ] as const) {
     await call('POST', '/api/v1/namespaces', { metadata: { name, labels } });
-    await call('POST', `/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: 'bot' } });
+    for (const account of ['bot', 'nobody'])
+      await call('POST', `/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: account } });
   }
   const postern = `/apis/postern.dev/v1alpha1/namespaces/${team}`;
   await call('POST', `${postern}/credentialbindings`, binding(['list']));
   await call('POST', `${postern}/actioncontracts`, contract('list', ['bot']));
   await injects(api, team);
-  const times: Record<string, number[]> = { [team]: [], [bare]: [] };
+  const cases = [
+    { namespace: bare, account: 'bot', times: [] as number[] },
+    { namespace: team, account: 'nobody', times: [] as number[] },
+    { namespace: team, account: 'bot', times: [] as number[] },
+  ] as const;
   for (let round = -WARM_UP; round < rounds; round += 1) {
-    for (const namespace of [team, bare]) {
+    for (const { namespace, account, times } of cases) {
       const startedMs = performance.now();
-      await call('POST', `/api/v1/namespaces/${namespace}/pods?dryRun=All`, pod());
-      if (round >= 0) times[namespace]?.push(performance.now() - startedMs);
+      await call('POST', `/api/v1/namespaces/${namespace}/pods?dryRun=All`, pod(account));
+      if (round >= 0) times.push(performance.now() - startedMs);
     }
   }
-  return { without: figuresOf(times[bare] ?? []), injected: figuresOf(times[team] ?? []) };
+  const [without, asked, injected] = cases;
+  return { without: figuresOf(without.times), asked: figuresOf(asked.times), injected: figuresOf(injected.times) };
 }
 
 const WARM_UP = 50;
 
-function pod(): object {
+function pod(account = 'bot'): object {
   const containers = Array.from({ length: 3 }, (_, index) => ({ name: `app-${index}`, image: 'app:1' }));
-  return { metadata: { generateName: 'bot-' }, spec: { serviceAccountName: 'bot', automountServiceAccountToken: false, containers } };
+  return { metadata: { generateName: 'bot-' }, spec: { serviceAccountName: account, automountServiceAccountToken: false, containers } };
 }
 
 /** Until pods are injected: else the webhook would be timed at doing nothing. */

@@ -86,6 +86,7 @@ function table({ streams, admission, scale, rotation }: Results, plan: typeof FU
   }
   if (admission !== undefined) {
     add('pod created, no webhook', admission.without, '');
+    add('pod created, webhook asked, nothing injected', admission.asked, `${ms(admission.asked.p50 - admission.without.p50)} ms more`);
     add(
       'pod created, sidecar injected',
       admission.injected,
