@@ -8,7 +8,7 @@ import { visibleText } from '#core/encoding/visible-text.ts';
 import type { ActionContract } from '#core/resource/gen/action-contract.ts';
 import type { AgentSession } from '#core/resource/gen/agent-session.ts';
 import type { CredentialBinding } from '#core/resource/gen/credential-binding.ts';
-import { explainPod, findGuards, type GuardReport, type GuardsFound } from '#operator/guard/explain.ts';
+import { explainPod, findGuards, type GuardReport } from '#operator/guard/explain.ts';
 import type { Finding } from '#operator/guard/judge.ts';
 import { bindingRecord, contractRecord, type KubeObject, namespaceRecord, type PodObject, podRecord } from '#operator/kube/records.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
@@ -30,6 +30,8 @@ export interface Explanation {
   readonly verdict: PodVerdict;
   /** Why it would be refused if it were made now. */
   readonly findings: readonly Finding[];
+  /** What was not judged, and why. */
+  readonly notCompared?: string;
   readonly guards: readonly GuardReport[];
   readonly session?: { readonly name: string; readonly state: string; readonly because?: string };
 }
@@ -71,20 +73,18 @@ async function explain(cluster: ClusterConnection, name: string, options: Option
     (binding) => bindings.get(binding),
   );
   const guards = await findGuards(client, { namespace: options.operatorNamespace, serviceAccount: options.operatorAccount });
+  const { findings, notCompared } = explainPod(pod as Parameters<typeof explainPod>[0], enforced, guards);
   const session = (await listAll<AgentSession>(cluster, KINDS.sessions)).find(({ spec }) => spec.pod.uid === uid);
   return {
     pod: name,
     namespace,
     account,
     verdict: podVerdict(pod as Parameters<typeof podVerdict>[0], { namespace, enforced, grants, waiting: [] }),
-    findings: findingsOf(pod, enforced, guards),
+    findings,
+    ...(notCompared === undefined ? {} : { notCompared }),
     guards: guards.reports,
     ...(session === undefined ? {} : { session: sessionOf(session) }),
   };
-}
-
-function findingsOf(pod: PodObject, enforced: boolean, guards: GuardsFound): readonly Finding[] {
-  return explainPod(pod as Parameters<typeof explainPod>[0], enforced, guards).findings;
 }
 
 function sessionOf({ metadata, spec, status }: AgentSession): NonNullable<Explanation['session']> {
@@ -92,7 +92,7 @@ function sessionOf({ metadata, spec, status }: AgentSession): NonNullable<Explan
   return { name: metadata.name, state, ...(status?.because === undefined ? {} : { because: status.because }) };
 }
 
-export function renderExplanation({ pod, account, verdict, findings, guards, session }: Explanation): string {
+export function renderExplanation({ pod, account, verdict, findings, notCompared, guards, session }: Explanation): string {
   const broken = guards.filter(({ state }) => state !== 'Holds');
   const lines = [
     `pod ${pod} (account ${account}): ${verdict.injected ? 'has the sidecar' : 'has no sidecar'}`,
@@ -104,6 +104,7 @@ export function renderExplanation({ pod, account, verdict, findings, guards, ses
       ? `  session: none${verdict.injected ? '; the sidecar has not connected' : ''}`
       : `  session: ${session.name} ${session.state}${session.because === undefined ? '' : `, ${session.because}`}`,
     ...findings.map(({ path, message }) => `  would be refused now: ${path}: ${message}`),
+    ...(notCompared === undefined ? [] : [`  not known: ${notCompared}`]),
     broken.length === 0 ? `  guards: all ${guards.length} hold` : `  guards: ${guards.length - broken.length} of ${guards.length} hold`,
     ...broken.map(({ name, state, about, detail }) => `    ${name} ${state}: ${detail}. It refuses: ${about}`),
     ...verdict.cures.map((cure) => `  do: ${cure}`),

@@ -2,6 +2,7 @@
  * Which guards there are in the cluster and whether they hold: each policy and its binding, field by field against what this version
  * writes. For readiness of the operator and for a person who asks why a pod was refused - or why it was not.
  */
+import { SIDECAR } from '#core/resource/names.ts';
 import type { KubeClient } from '#operator/kube/client.ts';
 import { isKubeError } from '#operator/kube/kube-error.ts';
 import type { KubeObject } from '#operator/kube/records.ts';
@@ -30,7 +31,7 @@ export interface GuardReport {
 
 export interface GuardsFound {
   readonly reports: readonly GuardReport[];
-  /** What the operator's policy allows, by its own record. */
+  /** What the operator's policy allows, by its own record; empty when it cannot be read, is missing or says none. */
   readonly releases: readonly AllowedRelease[];
 }
 
@@ -57,11 +58,22 @@ export interface PodExplanation {
   readonly findings: readonly Finding[];
   /** Guards that do not hold: what they would refuse can run. */
   readonly broken: readonly GuardReport[];
+  /** What was not judged, and why: no findings then do not mean that the pod would be taken. */
+  readonly notCompared?: string;
 }
 
-export function explainPod(pod: JudgedPod, enforced: boolean, found: GuardsFound): PodExplanation {
-  return { findings: judgePod(pod, found.releases, { enforced }), broken: found.reports.filter(({ state }) => state !== 'Holds') };
+/** Without releases nobody knows whether the sidecar is of one: said as it is, because the finding would send people after a webhook. */
+export function explainPod(pod: JudgedPod, enforced: boolean, { releases, reports }: GuardsFound): PodExplanation {
+  const releasesKnown = releases.length > 0;
+  const hasSidecar = (pod.spec.initContainers ?? []).some(({ name }) => name === SIDECAR.container);
+  return {
+    findings: judgePod(pod, releases, { enforced, releasesKnown }),
+    broken: reports.filter(({ state }) => state !== 'Holds'),
+    ...(hasSidecar && !releasesKnown && { notCompared: NOT_COMPARED }),
+  };
 }
+
+const NOT_COMPARED = `container ${SIDECAR.container} was not compared with the releases that are allowed: the policy ${SIDECAR_POLICY} lists them, and it may not be read, is missing or lists none (see the guards)`;
 
 type Stored = KubeObject & { readonly spec?: unknown };
 

@@ -42,10 +42,13 @@ export interface JudgedPod {
 export interface JudgeOptions {
   /** Whether the namespace has the label postern.dev/enforce; default true. */
   readonly enforced?: boolean;
+  /** False where a person's rights or a missing policy hide them: what compares with releases is left out. Default true. */
+  readonly releasesKnown?: boolean;
 }
 
 /** Every finding, in the order of the policies; empty for a pod that may run. `releases` as the policy postern-sidecar lists them. */
-export function judgePod(pod: JudgedPod, releases: readonly AllowedRelease[], { enforced = true }: JudgeOptions = {}): readonly Finding[] {
+export function judgePod(pod: JudgedPod, releases: readonly AllowedRelease[], options: JudgeOptions = {}): readonly Finding[] {
+  const { enforced = true, releasesKnown = true } = options;
   const { spec } = pod;
   const position = (spec.initContainers ?? []).findIndex(({ name }) => name === SIDECAR.container);
   const hasSidecar = position >= 0;
@@ -54,7 +57,7 @@ export function judgePod(pod: JudgedPod, releases: readonly AllowedRelease[], { 
   if (reserved >= 0 && !enforced) found.push({ rule: 'not-enforced', path: `spec.volumes[${reserved}]`, message: SAYS.notEnforced });
   if (reserved >= 0 && !hasSidecar) found.push({ rule: 'no-sidecar', path: `spec.volumes[${reserved}]`, message: SAYS.noSidecar });
   if (enforced) found.push(...inEnforced(pod, position));
-  if (reserved >= 0 && hasSidecar) found.push(...ofSidecar(pod, position, releases));
+  if (reserved >= 0 && hasSidecar) found.push(...ofSidecar(pod, position, releasesKnown ? releases : undefined));
   return found;
 }
 
@@ -72,24 +75,30 @@ function inEnforced(pod: JudgedPod, position: number): readonly Finding[] {
   return [...found, ...rules.flatMap((rule) => brokenBy(pod, rule))];
 }
 
-function ofSidecar({ metadata, spec }: JudgedPod, position: number, releases: readonly AllowedRelease[]): readonly Finding[] {
+/** Without releases: the volume of the credentials alone, whose shape is of no release. */
+function ofSidecar(pod: JudgedPod, position: number, releases: readonly AllowedRelease[] | undefined): readonly Finding[] {
+  if (releases === undefined) return ofVolumes(pod, [SIDECAR.credentialsVolume], []);
   const found: Finding[] = [];
-  const differences = closestDifferences(spec.initContainers?.[position] ?? {}, releases);
+  const differences = closestDifferences(pod.spec.initContainers?.[position] ?? {}, releases);
   if (differences.length > 0 || releases.length === 0) {
     const message = `${SAYS_SIDECAR.container} ${differences.join(', ')}.`;
     found.push({ rule: 'sidecar-spec', path: `spec.initContainers[${position}]`, message });
   }
-  for (const [index, volume] of (spec.volumes ?? []).entries()) {
-    if (!SIDECAR_VOLUMES.includes(volume.name) || volumeAllowed(volume, releases)) continue;
-    found.push({ rule: 'sidecar-volume', path: `spec.volumes[${index}]`, message: SAYS_SIDECAR.volume });
-  }
+  found.push(...ofVolumes(pod, SIDECAR_VOLUMES, releases));
   const sizes = [...new Set(releases.flatMap((release) => Object.keys(release.sizes)))];
-  const size = metadata?.annotations?.[ANNOTATION.size];
+  const size = pod.metadata?.annotations?.[ANNOTATION.size];
   if (size !== undefined && !sizes.includes(size)) {
     const message = `${SAYS_SIDECAR.size}; there are ${sizes.join(', ')}.`;
     found.push({ rule: 'sidecar-size', path: `metadata.annotations[${ANNOTATION.size}]`, message });
   }
   return found;
+}
+
+function ofVolumes({ spec }: JudgedPod, names: readonly string[], releases: readonly AllowedRelease[]): readonly Finding[] {
+  return (spec.volumes ?? []).flatMap((volume, index) => {
+    if (!names.includes(volume.name) || volumeAllowed(volume, releases)) return [];
+    return [{ rule: 'sidecar-volume', path: `spec.volumes[${index}]`, message: SAYS_SIDECAR.volume }];
+  });
 }
 
 function brokenBy(pod: JudgedPod, rule: Rule): Finding[] {
