@@ -39,7 +39,7 @@ function load({ kubeconfig, context, env }: KubeconfigOptions): KubeConfig {
   const named = kubeconfig ?? (env.KUBECONFIG || undefined);
   try {
     if (kubeconfig !== undefined) config.loadFromFile(kubeconfig);
-    else for (const file of filesIn(named, env)) mergeFile(config, file);
+    else mergeFiles(config, filesIn(named, env));
   } catch (cause) {
     throw new ConnectError(`The kubeconfig ${named ?? '~/.kube/config'} cannot be read.`, cause);
   }
@@ -50,6 +50,20 @@ function load({ kubeconfig, context, env }: KubeconfigOptions): KubeConfig {
 function filesIn(named: string | undefined, env: KubeconfigOptions['env']): readonly string[] {
   if (named !== undefined) return named.split(process.platform === 'win32' ? ';' : ':').filter((file) => file !== '');
   return [`${env.HOME ?? env.USERPROFILE ?? ''}/.kube/config`];
+}
+
+/** As kubectl: a file of the list that is not there says nothing. When none is there, throws what the first threw. */
+function mergeFiles(config: KubeConfig, files: readonly string[]): void {
+  const absent: unknown[] = [];
+  for (const file of files) {
+    try {
+      mergeFile(config, file);
+    } catch (cause) {
+      if (!(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')) throw cause;
+      absent.push(cause);
+    }
+  }
+  if (absent.length > 0 && absent.length === files.length) throw absent[0];
 }
 
 /** As kubectl: of files that name the same thing, the first wins. */

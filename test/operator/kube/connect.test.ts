@@ -52,7 +52,10 @@ test('connect: without the files of a pod it refuses, and asks nobody on localho
     assert.match(error.message, /KUBERNETES_SERVICE_HOST/);
     return true;
   });
-  await assert.rejects(connectInCluster({ env: env(), folder: join(folder, 'nothing') }), /nothing\/(ca\.crt|namespace) cannot be read: mount/);
+  await assert.rejects(
+    connectInCluster({ env: env(), folder: join(folder, 'nothing') }),
+    /nothing\/(ca\.crt|namespace) cannot be read: mount/,
+  );
   const mount = await mountAccount('token');
   await unlink(join(mount, 'token-1'));
   await assert.rejects(connectInCluster({ env: env(), folder: mount }), /token cannot be read: mount/);
@@ -123,6 +126,27 @@ test('connect: a kubeconfig with a token, and one with an exec plugin, reach the
     await connection.close();
   }
   await assert.rejects(connectByKubeconfig({ env: { KUBECONFIG }, context: 'nobody' }), /no such context/);
+});
+
+test('connect: a file of the list that is not there is left out, as by kubectl; a list of none, or a file that is broken, is refused', async () => {
+  const there = join(folder, 'there');
+  const broken = join(folder, 'broken');
+  const cluster = { name: 'c', cluster: { server: 'https://api.example.com' } };
+  const context = { name: 'x', context: { cluster: 'c', user: 'u', namespace: 'triage' } };
+  await writeFile(
+    there,
+    JSON.stringify({ clusters: [cluster], users: [{ name: 'u', user: {} }], contexts: [context], 'current-context': 'x' }),
+  );
+  await writeFile(broken, '{');
+  const absent = join(folder, 'absent');
+  for (const KUBECONFIG of [`${absent}:${there}`, `${there}:${absent}`]) {
+    const connection = await connectByKubeconfig({ env: { KUBECONFIG } });
+    assert.equal(connection.namespace, 'triage', KUBECONFIG);
+    await connection.close();
+  }
+  for (const KUBECONFIG of [absent, `${absent}:${absent}-too`, `${there}:${broken}`]) {
+    await assert.rejects(connectByKubeconfig({ env: { KUBECONFIG } }), /cannot be read/, KUBECONFIG);
+  }
 });
 
 test('connect: a kubeconfig without TLS is refused (OPR-20)', async () => {
