@@ -60,10 +60,14 @@ export async function withCluster(options: ClusterOptions, work: (cluster: Clust
   }
 }
 
+/** Postern's roles are of its own kinds: whoever lacks pods has all five of them in vain. */
+const FORBIDDEN =
+  'Ask for the role: docs/cluster.md lists what each of the five roles may do. Pods and namespaces are in none of them: ask for view in the namespace.';
+
 function cureOf(status: number): string {
   if (status === 0) return 'Check --context and that the cluster is reachable (kubectl version).';
   if (status === 401) return 'Log in again: the credential of this context is not valid.';
-  if (status === 403) return 'Ask for the role: docs/cluster.md lists what each of the five roles may do.';
+  if (status === 403) return FORBIDDEN;
   if (status === 404) return 'Check the name and -n; is Postern installed (kubectl get crd actioncontracts.postern.dev)?';
   return 'The sentence above is the API server’s reason.';
 }

@@ -62,16 +62,16 @@ function plugin(args: readonly string[], user = 'admin'): Promise<Ran> {
   return run(process.execPath, [PLUGIN, ...args], { KUBECONFIG: join(folder, user) });
 }
 
-async function put(plural: string, name: string, spec: unknown, status: unknown): Promise<void> {
+async function put(plural: string, name: string, spec: unknown, status: unknown, root = POSTERN): Promise<void> {
   const kind = { actioncontracts: 'ActionContract', credentialbindings: 'CredentialBinding', agentsessions: 'AgentSession' }[plural];
-  const made = await running().request<{ message?: string }>('POST', `${POSTERN}/${plural}`, {
+  const made = await running().request<{ message?: string }>('POST', `${root}/${plural}`, {
     apiVersion: 'postern.dev/v1alpha1',
     kind,
     metadata: { name },
     spec,
   });
   assert.equal(made.status, 201, made.body.message);
-  const told = await running().request<{ message?: string }>('PATCH', `${POSTERN}/${plural}/${name}/status`, { status });
+  const told = await running().request<{ message?: string }>('PATCH', `${root}/${plural}/${name}/status`, { status });
   assert.equal(told.status, 200, told.body.message);
 }
 
@@ -83,16 +83,27 @@ const condition = (type: string, status: string, message: string) => ({
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
 
+const listIssues = {
+  action: 'list_issues',
+  summary: 'List issues',
+  owner: 'triage-team',
+  effect: 'Read',
+  callers: [{ serviceAccount: 'bot' }],
+  credentials: ['github'],
+  arguments: { type: 'object', additionalProperties: false, properties: {} },
+  http: { credential: 'github', method: 'GET', url: 'https://api.example.com/issues' },
+};
+const github = {
+  owner: 'platform',
+  secret: { name: 'postern-github' },
+  contracts: ['list-issues'],
+  destinations: [{ origin: 'https://api.example.com' }],
+  use: { bearer: { key: 'token' } },
+};
+
 async function fill(): Promise<void> {
   const contract = {
-    action: 'list_issues',
-    summary: 'List issues',
-    owner: 'triage-team',
-    effect: 'Read',
-    callers: [{ serviceAccount: 'bot' }],
-    credentials: ['github'],
-    arguments: { type: 'object', additionalProperties: false, properties: {} },
-    http: { credential: 'github', method: 'GET', url: 'https://api.example.com/issues' },
+    ...listIssues,
     warnings: [
       { name: 'lag', code: 'STALE_INDEX', owner: 'search-team', expires: '2020-01-01', message: 'The index lags' },
       { name: 'scope', code: 'DEFAULT_SCOPE_APPLIED', owner: 'triage-team', expires: '2999-01-01', message: 'Open ones only' },
@@ -108,14 +119,7 @@ async function fill(): Promise<void> {
   const connected = { state: 'Active', conditions: [condition('Connected', 'True', 'Connected')] };
   for (const pod of ['bot-a', 'bot-b']) await put('agentsessions', `${pod}-01234567`, session(pod, 'bot'), connected);
   await put('agentsessions', 'other-01234567', session('other', 'other'), { state: 'Suspended', because: 'a second sidecar' });
-  const binding = {
-    owner: 'platform',
-    secret: { name: 'postern-github' },
-    contracts: ['list-issues'],
-    destinations: [{ origin: 'https://api.example.com' }],
-    use: { bearer: { key: 'token' } },
-  };
-  await put('credentialbindings', 'github', binding, {
+  await put('credentialbindings', 'github', github, {
     announcedRevision: 'old',
     keys: [{ key: 'token', present: 2, values: [{ digest: '11111111', sidecars: 2 }] }],
   });
@@ -136,6 +140,41 @@ test('kubectl postern actions: -A -o json prints the objects', { skip }, async (
     (JSON.parse(out) as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name),
     ['list-issues'],
   );
+});
+
+test('kubectl postern actions: a contract that is ready while its binding is not says why it does not work', { skip }, async () => {
+  const namespace = { metadata: { name: 'keyless' } };
+  assert.equal((await running().request('POST', '/api/v1/namespaces', namespace)).status, 201);
+  const root = '/apis/postern.dev/v1alpha1/namespaces/keyless';
+  const keysUnusable = { ...condition('Ready', 'False', 'No sidecar can use it: token is not in the Secret.'), reason: 'KeysUnusable' };
+  const ready = { conditions: [condition('Accepted', 'True', ''), condition('Ready', 'True', '')] };
+  const spec = (action: string, credential: string) => {
+    return { ...listIssues, action, credentials: [credential], http: { ...listIssues.http, credential } };
+  };
+  await put('credentialbindings', 'github', github, { conditions: [condition('Accepted', 'True', ''), keysUnusable] }, root);
+  await put('credentialbindings', 'fine', github, ready, root);
+  await put('actioncontracts', 'list-issues', spec('list_issues', 'github'), ready, root);
+  await put('actioncontracts', 'other-issues', spec('other_issues', 'fine'), ready, root);
+  const why = /list_issues +Read +True .*binding github: KeysUnusable: No sidecar can use it: token is not in the Secret\.$/m;
+  const { out, err } = await plugin(['actions', '-n', 'keyless']);
+  assert.match(out, why);
+  assert.equal(out.match(/binding github/g)?.length, 1, 'the other contract uses another binding');
+  assert.equal(err, '');
+  assert.match((await plugin(['actions', '-A'])).out, /^keyless .*binding github: KeysUnusable/m);
+
+  // As postern-approver: contracts, and no bindings.
+  const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/keyless';
+  const rules = [{ apiGroups: ['postern.dev'], resources: ['actioncontracts'], verbs: ['get', 'list'] }];
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reader' };
+  const subjects = [{ kind: 'ServiceAccount', name: 'reader', namespace: 'keyless' }];
+  await running().request('POST', `${rbac}/roles`, { metadata: { name: 'reader' }, rules });
+  await running().request('POST', `${rbac}/rolebindings`, { metadata: { name: 'reader' }, roleRef, subjects });
+  writeKubeconfig('reader', await running().createServiceAccountToken('keyless', 'reader'));
+  const allowed = async () => (await plugin(['actions', '-n', 'keyless'], 'reader')).code === 0;
+  while (!(await allowed())) await new Promise((resolve) => setTimeout(resolve, 50));
+  const without = await plugin(['actions', '-n', 'keyless'], 'reader');
+  assert.match(without.out, /list_issues +Read +True/);
+  assert.match(without.err, /You may not list credentialbindings/);
 });
 
 test('kubectl postern sessions: filters by state and says why', { skip }, async () => {
@@ -267,6 +306,8 @@ test('kubectl postern: a refusal of the API server is one sentence and a cure, n
   assert.equal(code, 1);
   assert.match(err, /403.*agentsessions.*forbidden/s);
   assert.match(err, /Ask for the role/);
+  const pod = await plugin(['explain-pod', 'bot-c'], 'nobody');
+  assert.match(pod.err, /403.*pods.*forbidden.*ask for view in the namespace/s);
   assert.doesNotMatch(err, /at .*\.ts:/);
 });
 
