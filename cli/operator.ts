@@ -1,9 +1,9 @@
 /** `postern operator`: configures sidecars, judges contracts and pods. Everything it is told stands in POSTERN_* variables. */
-import { constants } from 'node:os';
 import { Command } from 'commander';
 import type { Setting } from '#core/runtime/settings.ts';
 import { OPERATOR_SETTINGS, readOperatorSettings } from '#operator/settings.ts';
 import { EXIT } from './exit.ts';
+import { untilTold } from './until-told.ts';
 import { VERSION } from './version.ts';
 
 export function operatorCommand(): Command {
@@ -33,20 +33,6 @@ async function serve(): Promise<void> {
   }
   await told;
   await operator.stop();
-}
-
-/** The first signal drains; a second one of an impatient person ends the process at once. */
-function untilTold(): Promise<void> {
-  return new Promise((resolve) => {
-    let told = false;
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.on(signal, () => {
-        if (told) process.exit(128 + constants.signals[signal]);
-        told = true;
-        resolve();
-      });
-    }
-  });
 }
 
 /** The settings table: name, what it may be, the sentence. */

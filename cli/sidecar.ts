@@ -1,5 +1,4 @@
 /** `postern sidecar`: serves the actions of contract files, or those an operator sends, until it is told to stop. */
-import { constants } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ControlSettings } from '#sidecar/control/control-settings.ts';
 import type { RunningSidecar } from '#sidecar/main.ts';
@@ -7,6 +6,7 @@ import { LOG_LEVELS, type LogLevel } from '#sidecar/settings.ts';
 import { parseAddress } from './connection.ts';
 import { EXIT } from './exit.ts';
 import { UsageError } from './report-failure.ts';
+import { untilTold } from './until-told.ts';
 import { VERSION } from './version.ts';
 
 interface Options {
@@ -100,20 +100,6 @@ function controlOf(options: Options): ControlSettings | undefined {
       'In a pod the agent listens on loopback; let bindings name other addresses.',
     );
   return { ...control, pin, tokenFile };
-}
-
-/** The first signal drains; a second one of an impatient person ends the process at once, also as process 1, where no signal ends it by itself. */
-function untilTold(): Promise<void> {
-  return new Promise((resolve) => {
-    let told = false;
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.on(signal, () => {
-        if (told) process.exit(128 + constants.signals[signal]);
-        told = true;
-        resolve();
-      });
-    }
-  });
 }
 
 /** Every reason of a refused start, with its place and cure. */

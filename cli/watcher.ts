@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander';
 import { EXIT } from './exit.ts';
 import { UsageError } from './report-failure.ts';
+import { untilTold } from './until-told.ts';
 
 const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 
@@ -43,10 +44,9 @@ async function watch({ adminPort, logLevel }: Options): Promise<void> {
     log.flush();
     process.exit(EXIT.error);
   });
+  const told = untilTold();
   const watcher = await startWatcher(connection, { host: '0.0.0.0', port }, log);
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
-  });
+  await told;
   await watcher.stop();
   await connection.close();
 }
