@@ -1,5 +1,5 @@
 /**
- * The reference pages that follow a catalogue: docs/errors.md, docs/metrics.md.
+ * The reference pages that follow a catalogue: docs/errors.md, docs/metrics.md, and docs/attacks.md, whose catalogue are the tests.
  * `node docs/generate.ts` writes them, `--check` fails when one differs from its catalogue.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -72,11 +72,44 @@ function metricsPage(): string {
   ]);
 }
 
+function attacksPage(): string {
+  const table = (file: string) =>
+    ['| attempt | stopped by | failure cases |', '|---|---|---|', ...attempts(file).map((cells) => `| ${cells.join(' | ')} |`)].join('\n');
+  return page('Attacks that are tried', [
+    'Each row is a test on a real node: kubelet, containerd and API server, Postern installed by its chart. A test that fails is a row that does not hold.',
+    '## The agent: a shell in its container, as root, and the token of its ServiceAccount',
+    table('agent-attacks'),
+    '## Whoever writes pods: an account that may do everything with pods and workloads of the namespace',
+    table('author-attacks'),
+    'Tenants who bind a Secret they cannot read, write a contract on a binding they may not use, or make a session by hand: `test/operator/guard/grant-policies.test.ts` and `record-policies.test.ts`.',
+  ]);
+}
+
+/** What a `${...}` in a title stands for. */
+const SEVERAL: Readonly<Record<string, string>> = {
+  kind: 'each kind there is',
+  list: 'each list of containers',
+  host: 'metadata or loopback',
+  field: 'hostNetwork, hostPID, hostPath or shareProcessNamespace',
+};
+
+/** `attempt('X is stopped by Y (ID)'` */
+function attempts(file: string): readonly (readonly string[])[] {
+  const source = readFileSync(join(import.meta.dirname, '..', 'test', 'cluster', `${file}.test.ts`), 'utf8');
+  return [...source.matchAll(/await attempt\(\s*(['`])([^\n]*?)\1,/g)].flatMap(([, , title = '']) => {
+    const [, attempt, by, ids = '-'] =
+      /^(.*?)(?: (?:is|are|and its pods are) stopped by | gets no credential, by )(.*?)(?: \(([^)]*)\))?$/.exec(title) ?? [];
+    return attempt === undefined || by === undefined
+      ? []
+      : [[attempt.replace(/,$/, '').replace(/\$\{(\w+)\}/g, (_, name) => SEVERAL[name] ?? name), by.replace(/\$\{\w+\}/g, ''), ids]];
+  });
+}
+
 function page(title: string, parts: readonly string[]): string {
   return `# ${title}\n\nGenerated from its catalogue by \`npm run generate\`. Do not edit.\n\n${parts.join('\n\n')}\n`;
 }
 
-const pages: Readonly<Record<string, string>> = { 'errors.md': errorsPage(), 'metrics.md': metricsPage() };
+const pages: Readonly<Record<string, string>> = { 'errors.md': errorsPage(), 'metrics.md': metricsPage(), 'attacks.md': attacksPage() };
 const check = process.argv.includes('--check');
 for (const [name, text] of Object.entries(pages)) {
   const path = join(import.meta.dirname, name);
