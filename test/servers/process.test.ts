@@ -44,10 +44,10 @@ test('process: program and folder go when the test process is killed', async () 
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   const [pid = '', folder = ''] = line.split(' ');
   assert.equal(isAlive(Number(pid)), true);
-  child.kill('SIGKILL');
-  const deadline = performance.now() + 10_000;
   const left = () => [folder, `${folder}.stray`].filter((path) => existsSync(path));
   assert.equal(left().length, 2);
+  child.kill('SIGKILL');
+  const deadline = performance.now() + 10_000;
   while ((isAlive(Number(pid)) || left().length > 0) && performance.now() < deadline) await sleep(50);
   assert.equal(isAlive(Number(pid)), false);
   assert.deepEqual(left(), []);

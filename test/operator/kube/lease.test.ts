@@ -144,15 +144,18 @@ test('lease: a leader that was stopped for a while writes nothing when it wakes,
     { metadata: { name: 'written', namespace: 'default' }, data: { by: 'two' } },
     { manager: 'two', force: true },
   );
-  const version = async () =>
-    (await client.get<KubeObject>(KINDS.configMaps, { namespace: 'default', name: 'written' }))?.metadata.resourceVersion;
-  const ours = await version();
-  const before = said.length;
+  const told = () => said.filter((line) => line === 'wrote').length;
+  const before = told();
   child.kill('SIGCONT');
   assert.equal((await ended)[0], 7, 'it ends');
-  assert.equal(await version(), ours, 'nothing of the one that was stopped came through');
-  // What it had begun to write before it was stopped may be told after it woke; no more than that.
-  assert(said.slice(before).filter((line) => line === 'wrote').length <= 1);
+  // It writes without a pause, so one request may have passed the check when it was stopped, its bytes half way to the socket. In half
+  // a second after it woke a leader without the check writes dozens. Statuses carry the version they were judged on for that one.
+  const { data } = (await client.get<KubeObject & { data: Record<string, string> }>(KINDS.configMaps, {
+    namespace: 'default',
+    name: 'written',
+  })) as { data: Record<string, string> };
+  assert(data.by === 'two' || Number(data.count) <= before, `write ${data.count} came through, ${before} were before`);
+  assert(told() - before <= 1);
   assert(said.includes('lost'));
   await lease.stop();
 });
