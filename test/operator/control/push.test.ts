@@ -139,6 +139,8 @@ test('control: bundles that a sidecar does not acknowledge are not heaped up; it
 
 test('control: a pod that is deleted ends its stream with the end of its session', { skip }, async () => {
   const { agents, sidecars } = await stage('ended');
+  // The leader must have seen it start, or there is no start to keep.
+  await until(async () => (await rig.session(agents[0])).status?.startedAt !== undefined, 'started');
   await rig.deletePod(agents[0]);
   assert.match(await sidecars[0].ended, /^SESSION_ENDED$/);
   assert.equal(sidecars[0].state, State.ENDED);
