@@ -2,7 +2,10 @@
  * `kubectl postern warnings`: what answers tell agents to distrust, by owner. Active ones as sidecars report them; declared ones with
  * their expiry, because past it a warning forbids evidence and its alert fires until someone renews or removes it.
  */
+
 import { Command } from 'commander';
+import { endOfDay } from '#core/bounds/calendar-day.ts';
+import { limits } from '#core/bounds/limits.ts';
 import type { ActionContract } from '#core/resource/gen/action-contract.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
 import { type ClusterOptions, listAll, printRows, withCluster, withClusterFlags } from './cluster-connection.ts';
@@ -23,8 +26,6 @@ export interface WarningLine {
   readonly lastSeen?: string;
   readonly expires?: string;
 }
-
-const EXPIRING_MS = 14 * 86_400_000;
 
 export function clusterWarningsCommand(): Command {
   return withClusterFlags(new Command('warnings'))
@@ -68,7 +69,7 @@ function linesOf({ metadata, spec, status }: ActionContract, nowMs: number): rea
   const found = new Map<string, Omit<WarningLine, 'state'>>();
   const base = { namespace: metadata.namespace ?? '', contract: metadata.name };
   for (const { code, owner, expires } of spec.warnings ?? []) {
-    found.set(`${code} ${owner}`, { ...base, code, owner, sessions: 0, expires: endOf(expires) });
+    found.set(`${code} ${owner}`, { ...base, code, owner, sessions: 0, ...endOf(expires) });
   }
   for (const { code, owner, sessions = 0, firstSeen, lastSeen, expires } of status?.warnings ?? []) {
     const declared = found.get(`${code} ${owner}`);
@@ -91,14 +92,14 @@ function lastDay(end: string): string {
   return new Date(Date.parse(end) - 1).toISOString().slice(0, 10);
 }
 
-/** A warning holds through its day (UTC). */
-function endOf(day: string): string {
-  return new Date(Date.parse(day) + 86_400_000).toISOString();
+function endOf(day: string): { expires?: string } {
+  const over = endOfDay(day);
+  return over === undefined ? {} : { expires: new Date(over).toISOString() };
 }
 
 function stateOf({ expires, lastSeen }: Omit<WarningLine, 'state'>, nowMs: number): WarningLine['state'] {
   const left = expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires) - nowMs;
   if (left <= 0) return 'expired';
-  if (left <= EXPIRING_MS) return 'expiring';
+  if (left <= limits.warningAheadMs) return 'expiring';
   return lastSeen === undefined ? 'declared' : 'active';
 }

@@ -1,4 +1,5 @@
 /** Counts of objects for the metrics page, read from the caches when somebody asks. */
+import { endOfDay } from '#core/bounds/calendar-day.ts';
 import type { OperatorReadings } from '#core/runtime/operator-metrics.ts';
 import type { Cluster } from '#operator/kube/cluster.ts';
 import type { ContractRecord } from '#operator/kube/records.ts';
@@ -54,8 +55,7 @@ function warningsOf({ namespace, name, specJson }: ContractRecord): ReturnType<O
   if (!specJson.includes('"warnings":[{')) return [];
   const { warnings = [] } = JSON.parse(specJson) as { readonly warnings?: readonly Readonly<Record<string, string>>[] };
   return warnings.flatMap(({ code = '', owner = '', expires = '' }) => {
-    // Valid through its day, in UTC.
-    const expiresMs = Date.parse(`${expires}T00:00:00Z`) + 86_400_000;
-    return Number.isNaN(expiresMs) ? [] : [{ namespace, contract: name, code, owner, expiresMs }];
+    const expiresMs = endOfDay(expires);
+    return expiresMs === undefined ? [] : [{ namespace, contract: name, code, owner, expiresMs }];
   });
 }

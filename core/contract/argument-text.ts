@@ -1,8 +1,8 @@
 /**
  * One text argument against its schema: every broken rule, with the cure and without the value (it is the agent's, and may be long or hostile).
  */
+import { parseDay } from '#core/bounds/calendar-day.ts';
 import type { FieldViolation } from '#core/error/postern-error.ts';
-import { parseDay } from './quantity.ts';
 import type { TextFormat, TextSchema } from './schema.ts';
 import { codePoint, freeTextFault, identifierFault } from './text-rules.ts';
 

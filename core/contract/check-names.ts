@@ -1,14 +1,12 @@
 /** Names inside of one contract that must lead somewhere: warnings, totals, fields, arguments, sources; and names that must be unique. */
+import { DAY_MS, endOfDay, parseDay } from '#core/bounds/calendar-day.ts';
 import { limits } from '#core/bounds/limits.ts';
 import { WARNING_CODES } from '#core/error/reasons.ts';
 import type { CompletenessRules, DeclaredWarning, ResultRules } from './compiled.ts';
 import type { Draft } from './draft.ts';
 import { nearestName } from './nearest.ts';
-import { parseDay } from './quantity.ts';
 import type { ArgumentsSchema } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
-
-const DAY_MS = 86_400_000;
 
 /** `spec.warnings` by name. Each has an owner and an expiry, so that somebody looks at it again. */
 export function compileWarnings(draft: Draft, nowMs: number): Readonly<Record<string, DeclaredWarning>> {
@@ -18,7 +16,7 @@ export function compileWarnings(draft: Draft, nowMs: number): Readonly<Record<st
     const day = expires.text();
     const dayMs = parseDay(day);
     if (day !== '' && dayMs === undefined) expires.problem('bad-date', `${JSON.stringify(day)} is no day of the calendar.`);
-    if (dayMs !== undefined && dayMs + DAY_MS <= nowMs) expires.problem('warning-expired', `The warning expired on ${day}.`);
+    if ((endOfDay(day) ?? nowMs + 1) <= nowMs) expires.problem('warning-expired', `The warning expired on ${day}.`);
     if (dayMs !== undefined && dayMs > nowMs + limits.warningDaysMax * DAY_MS)
       expires.problem('warning-expiry', `${day} is more than a year away.`);
     const name = node.at('name').text();

@@ -2,9 +2,10 @@
  * Which way a change of each field goes. A change that cannot be proved to narrow counts as widening: a reviewer reads one line too many
  * rather than one too few.
  */
+import { parseDay } from '#core/bounds/calendar-day.ts';
 import type { JsonValue } from './compiled.ts';
 import { plainText } from './plain-text.ts';
-import { parseDay, parseDuration, parseSize } from './quantity.ts';
+import { parseDuration, parseSize } from './quantity.ts';
 import type { SpecChange } from './spec-changes.ts';
 
 export type Direction = 'widened' | 'narrowed' | 'changed';

@@ -23,10 +23,3 @@ export function parseSize(text: string): number | undefined {
   const bytes = Number(match[1]) * unit;
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
-
-/** The day as milliseconds since 1970 at its first moment in UTC, or nothing when it is not `YYYY-MM-DD` of the calendar. */
-export function parseDay(text: string): number | undefined {
-  if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text)) return undefined;
-  const ms = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text) ? ms : undefined;
-}

@@ -2,6 +2,7 @@
  * Warnings that are active: raised at least once in limits.warningActiveMs. By action, code and owner, because that is whom
  * an alert wakes; of several warnings alike, the earliest expiry and the greatest age are shown.
  */
+import { endOfDay } from '#core/bounds/calendar-day.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { MetricName } from './metric-catalogue.ts';
 
@@ -119,10 +120,7 @@ function earliest(timesMs: readonly (number | undefined)[]): number | undefined 
   return known.length === 0 ? undefined : Math.min(...known) / 1000;
 }
 
-/** A warning holds through its day (UTC), as the compiler and the operator count. */
 function expiryMs(expires = ''): number | undefined {
-  const parsed = Date.parse(expires) + (/^\d{4}-\d{2}-\d{2}$/.test(expires) ? DAY_MS : 0);
+  const parsed = endOfDay(expires) ?? Date.parse(expires);
   return Number.isNaN(parsed) ? undefined : parsed;
 }
-
-const DAY_MS = 86_400_000;

@@ -2,12 +2,13 @@
  * The status of a contract, from everything that is known of it. Pure: the same facts give the same status, so that a second look at an
  * unchanged contract writes nothing.
  */
+
+import { endOfDay } from '#core/bounds/calendar-day.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { CompiledContract } from '#core/contract/compiled.ts';
 import { nameList } from '#core/contract/name-list.ts';
 import type { Problem } from '#core/contract/problem.ts';
 import { problemList, sortedProblems } from '#core/contract/problem-text.ts';
-import { parseDay } from '#core/contract/quantity.ts';
 import type { JsonValue } from '#core/encoding/json-value.ts';
 import { visibleText } from '#core/encoding/visible-text.ts';
 import type { CallerFacts } from './callers.ts';
@@ -145,19 +146,18 @@ function callersRefused({ callers }: ContractFacts): ContractCondition | undefin
 }
 
 function warningExpiring({ nowMs }: ContractFacts, contract: CompiledContract | undefined): ContractCondition | undefined {
-  const soon = Object.values(contract?.warnings ?? {}).filter(({ expires }) => endOfDay(expires) - nowMs < limits.warningAheadMs);
+  const soon = Object.values(contract?.warnings ?? {}).filter(({ expires }) => overMs(expires) - nowMs < limits.warningAheadMs);
   if (soon.length === 0) return undefined;
-  const expired = soon.some(({ expires }) => endOfDay(expires) <= nowMs);
+  const expired = soon.some(({ expires }) => overMs(expires) <= nowMs);
   const each = soon.map(
-    ({ name, owner, expires }) => `${name} (${owner}) ${endOfDay(expires) <= nowMs ? 'expired after' : 'expires after'} ${expires}`,
+    ({ name, owner, expires }) => `${name} (${owner}) ${overMs(expires) <= nowMs ? 'expired after' : 'expires after'} ${expires}`,
   );
   return yes('WarningExpiring', expired ? 'Expired' : 'ExpiresSoon', `${nameList(each)}. Renew or remove them.`);
 }
 
-/** A warning is valid through its day, in UTC. Infinite for a day that cannot be read, which is a problem of its own. */
-export function endOfDay(day: string): number {
-  const start = parseDay(day);
-  return start === undefined ? Number.POSITIVE_INFINITY : start + 86_400_000;
+/** Infinite for a day that cannot be read, which is a problem of its own. */
+function overMs(day: string): number {
+  return endOfDay(day) ?? Number.POSITIVE_INFINITY;
 }
 
 function yes(type: string, reason: string, message: string): ContractCondition {
