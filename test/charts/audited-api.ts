@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { type Connection, connectionTo } from '#operator/kube/connect.ts';
 import { type KubeApiserver, startKubeApiserver } from '#test/servers/kube-apiserver.ts';
 import { type KubeObject, namespace, rendered, type Tools, toolsFor } from './release.ts';
@@ -88,23 +89,24 @@ export function grantedTo(role: string, objects: readonly KubeObject[]): readonl
   );
 }
 
-/** Nothing was refused, and nothing is granted that was not asked for, but what `notPlayed` lists with its reason. */
-export function assertExact(api: AuditedApi, account: string, notPlayed: Readonly<Record<string, string>>): void {
-  const events = api.asked(account);
-  const refused = events.filter(({ responseStatus }) => responseStatus?.code === 403);
+/**
+ * Nothing was refused, and nothing is granted that was not asked for, but what `notPlayed` lists with its reason. A watch is written
+ * down when it has ended, and the API server sees the end of a connection in its own time: so this waits for what is missing.
+ */
+export async function assertExact(api: AuditedApi, account: string, notPlayed: Readonly<Record<string, string>>): Promise<void> {
+  const granted = grantedTo(account, api.objects).filter((right) => notPlayed[right] === undefined);
+  const idle = () => {
+    const asked = new Set(api.asked(account).map(rightAsked));
+    return granted.filter((right) => !asked.has(right));
+  };
+  for (let tries = 0; idle().length > 0 && tries < 600; tries += 1) await setTimeout(100);
+  const refused = api.asked(account).filter(({ responseStatus }) => responseStatus?.code === 403);
   assert.deepEqual(
     refused.map(({ verb, objectRef, responseStatus }) => `${verb} ${objectRef?.resource}: ${responseStatus?.message}`),
     [],
   );
-  const asked = new Set(
-    events.map(({ verb, objectRef: { resource = '', apiGroup = '', subresource } = {} }) =>
-      rightOf(verb, subresource === undefined ? resource : `${resource}/${subresource}`, apiGroup),
-    ),
-  );
-  const idle = grantedTo(account, api.objects).filter((right) => !asked.has(right));
-  assert.deepEqual(
-    idle.filter((right) => notPlayed[right] === undefined),
-    [],
-    'granted, never asked for',
-  );
+  assert.deepEqual(idle(), [], 'granted, never asked for');
 }
+
+const rightAsked = ({ verb, objectRef: { resource = '', apiGroup = '', subresource } = { resource: '' } }: AuditEvent) =>
+  rightOf(verb, subresource === undefined ? resource : `${resource}/${subresource}`, apiGroup);

@@ -133,7 +133,7 @@ test('operator rights: with what the chart grants it leads, is refused nothing, 
     await operator.stop();
   }
 
-  assertExact(api, 'postern-operator', NOT_PLAYED);
+  await assertExact(api, 'postern-operator', NOT_PLAYED);
 });
 
 test('watcher rights: with what the chart grants it tells of a changed Secret, and has no right it does not use', { skip }, async () => {
@@ -168,5 +168,5 @@ test('watcher rights: with what the chart grants it tells of a changed Secret, a
     await watcher.stop();
     await connection.close();
   }
-  assertExact(api, 'postern-watcher', {});
+  await assertExact(api, 'postern-watcher', {});
 });
