@@ -24,6 +24,10 @@ export type BodyFault = 'cut' | 'unframed' | 'undecodable' | 'contentType' | 'to
 export interface Reply {
   readonly kind: 'reply';
   readonly status: number;
+  /** Of a command over SSH, whose status is 0: how it ended. Without one of the two nobody knows how (failure case SSH-06). */
+  readonly exit?: { readonly code: number } | { readonly signal: string };
+  /** What a command wrote to its error stream, capped, with credentials masked. */
+  readonly stderr?: string;
   /** Lower-case names, null prototype; repeated headers joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   /** Decoded body with credentials masked; `undefined` when there is none or it is not decodable. An `unframed` body that decodes is here too. */
@@ -42,7 +46,9 @@ export interface Reply {
 export interface NoReply {
   readonly kind: 'noReply';
   /** `locked`: the credential cannot be read at the moment, so nothing was sent. */
-  readonly cause: 'unreachable' | 'timedOut' | 'protocol' | 'egressDenied' | 'tls' | 'locked';
+  readonly cause: 'unreachable' | 'timedOut' | 'protocol' | 'egressDenied' | 'tls' | 'locked' | 'hostKey';
+  /** Whether a byte of the request may have reached the remote: then nobody knows what it did. */
+  readonly sent: boolean;
   readonly receivedAtMs: number;
 }
 

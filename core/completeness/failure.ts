@@ -121,4 +121,11 @@ export const FAILURES: Readonly<Record<FailureKind, FailureNames>> = {
     passing: false,
     message: 'the destination did not prove who it is',
   },
+  HostKey: {
+    error: 'HOST_KEY_MISMATCH',
+    reason: 'SOURCE_UNAVAILABLE',
+    state: 'unavailable',
+    passing: false,
+    message: 'the host showed another key than the pinned one',
+  },
 };

@@ -66,6 +66,7 @@ export function failureOf(reply: NoReply): Failure {
     protocol: 'Protocol',
     egressDenied: 'EgressDenied',
     tls: 'Untrusted',
+    hostKey: 'HostKey',
   };
   return { kind: kinds[reply.cause] };
 }

@@ -111,7 +111,8 @@ export type FailureKind =
   | 'Protocol'
   | 'TooLarge'
   | 'EgressDenied'
-  | 'Untrusted';
+  | 'Untrusted'
+  | 'HostKey';
 
 export interface Failure {
   readonly kind: FailureKind;

@@ -41,7 +41,7 @@ async function askOrMisfit(
     if (!(thrown instanceof PosternError) || thrown.reason !== 'REMOTE_PROTOCOL') throw thrown;
     return {
       sent: { method: template.method, path: '', query: {}, headers: {}, body: null },
-      reply: { kind: 'noReply', cause: 'protocol', receivedAtMs: run.clock.wallMs() },
+      reply: { kind: 'noReply', cause: 'protocol', sent: false, receivedAtMs: run.clock.wallMs() },
     };
   }
 }

@@ -80,7 +80,10 @@ export class HttpRemote implements Remote {
       const cause = causeOf(thrown, options.signal);
       this.#means.onExchange?.(0, clock.monotonicMs() - startedMs, 0);
       this.#means.onFault?.(cause, thrown);
-      return { request, reply: { kind: 'noReply', cause, receivedAtMs: clock.wallMs() } };
+      return {
+        request,
+        reply: { kind: 'noReply', cause, sent: thrown instanceof TransportFailure && thrown.sent, receivedAtMs: clock.wallMs() },
+      };
     }
   }
 

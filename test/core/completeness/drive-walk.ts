@@ -48,7 +48,7 @@ export function exchange(said: Said): Exchange {
 export function noReply(cause: 'unreachable' | 'timedOut' | 'protocol' | 'egressDenied' | 'tls'): Exchange {
   return {
     sent: { method: 'GET', path: '/items', query: {}, headers: {}, body: null },
-    reply: { kind: 'noReply', cause, receivedAtMs: NOW_MS },
+    reply: { kind: 'noReply', cause, sent: true, receivedAtMs: NOW_MS },
   };
 }
 

@@ -257,7 +257,10 @@ test('LEAK-02: a remote that hangs up, and one that is not there, give a cause o
     (request) => request.socket.destroy(),
     async (ask) => {
       const asked = await ask({ q: 'x' });
-      assert.deepEqual({ ...asked.exchange.reply, receivedAtMs: 0 }, { kind: 'noReply', cause: 'unreachable', receivedAtMs: 0 });
+      assert.deepEqual(
+        { ...asked.exchange.reply, receivedAtMs: 0 },
+        { kind: 'noReply', cause: 'unreachable', sent: true, receivedAtMs: 0 },
+      );
       assertClean(asked);
     },
   );
