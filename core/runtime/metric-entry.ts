@@ -18,6 +18,8 @@ export interface MetricEntry {
     | 'info'
     /** Objects waiting. */
     | 'length'
+    /** Questions to people. */
+    | 'waiting'
     /** Streams. */
     | 'open'
     /** Sessions. */

@@ -6,6 +6,7 @@
  */
 import type { Clock } from '#core/bounds/clock.ts';
 import type { IncompleteCode, Reason, WarningCode } from '#core/error/reasons.ts';
+import { EffectMetrics } from './effect-metrics.ts';
 import { MetricRecorder } from './metric-recorder.ts';
 import type { GuardEvent } from './stream-guard.ts';
 import { type ActiveWarning, WarningBoard } from './warning-board.ts';
@@ -60,6 +61,8 @@ export interface ControlGauges {
 }
 
 export class SidecarMetrics {
+  /** What becomes of effects, and of the questions about them. */
+  readonly effects: EffectMetrics;
   readonly #recorder: MetricRecorder;
   readonly #warnings: WarningBoard;
   readonly #contracts = new Map<string, CountedContract>();
@@ -69,6 +72,7 @@ export class SidecarMetrics {
   constructor(clock: Clock, version = '0.0.0') {
     this.#clock = clock;
     this.#recorder = new MetricRecorder({ wallMs: () => clock.wallMs(), version, process: 'sidecar' });
+    this.effects = new EffectMetrics(this.#recorder, (action) => this.#label(action));
     this.#warnings = new WarningBoard(() => clock.wallMs());
     this.#recorder.gaugesFrom(() => this.#warnings.gauges());
     this.#recorder.gauge('loaded_contracts', () => {
@@ -165,6 +169,7 @@ export class SidecarMetrics {
 
   callFailed(action: string, reason: Reason, durationMs: number): void {
     this.#ended(this.#label(action), reason, durationMs);
+    if (reason.startsWith('EVIDENCE_')) this.effects.evidenceRefused(action, reason);
   }
 
   /** One request to a remote: what its answer was, how long it took, decoded bytes. */
