@@ -10,6 +10,17 @@
 //   3. Read messages until `result`; look at `result.completeness` before `result.data`.
 //   4. If `completeness.continuation` is `next_cursor`: Execute again, same arguments, with that cursor.
 //
+// An action that changes something (`effect` is not READ):
+//
+//   1. Where `evidence_from` names an action: Execute that first and keep `result.evidence`.
+//   2. Execute {action, arguments_json, evidence: [...]}. Where nobody has to agree, this does it and gives a `result`.
+//   3. Where a person has to agree the error is APPROVAL_REQUIRED. Its ErrorDetail has the `operation_id` and the card
+//      that the person reads. Wait with GetOperation {operation_id, wait_ms} until `approval.state` is APPROVED, then
+//      Execute again with that `operation_id`, or Confirm {plan_id: operation_id}.
+//   4. The same `operation_id` never takes effect twice: asked again it gives the recorded outcome.
+//   5. OUTCOME_UNKNOWN means what it says: it was sent and nobody can tell whether it took effect. Equal calls are
+//      refused until that is found out. Do not look for another way to do the same thing.
+//
 // Errors are google.rpc.Status in grpc-status-details-bin: ErrorInfo (reason, domain "postern.dev", metadata with
 // `retryable`), RequestInfo, BadRequest for arguments, RetryInfo for a wait, and postern.v1.ErrorDetail.
 
@@ -27,7 +38,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file postern/v1/action.proto.
  */
 export const file_postern_v1_action: GenFile = /*@__PURE__*/
-  fileDesc("Chdwb3N0ZXJuL3YxL2FjdGlvbi5wcm90bxIKcG9zdGVybi52MSIUChJMaXN0QWN0aW9uc1JlcXVlc3QiOgoTTGlzdEFjdGlvbnNSZXNwb25zZRIjCgdhY3Rpb25zGAEgAygLMhIucG9zdGVybi52MS5BY3Rpb24inwMKBkFjdGlvbhIOCgZhY3Rpb24YASABKAkSDwoHc3VtbWFyeRgCIAEoCRINCgVvd25lchgDIAEoCRIiCgZlZmZlY3QYBCABKA4yEi5wb3N0ZXJuLnYxLkVmZmVjdBINCgVyZWFkeRgFIAEoCBIRCglub3RfcmVhZHkYBiABKAkSHQoVYXJndW1lbnRzX3NjaGVtYV9qc29uGAcgASgJEicKBnJlc3VsdBgIIAEoCzIXLnBvc3Rlcm4udjEuUmVzdWx0U2hhcGUSKgoIYXBwcm92YWwYCSABKA4yGC5wb3N0ZXJuLnYxLkFwcHJvdmFsTW9kZRIeCgRiZXN0GAogASgOMhAucG9zdGVybi52MS5CZXN0EiQKB2Fic2VuY2UYCyABKA4yEy5wb3N0ZXJuLnYxLkFic2VuY2USEgoKZXhjbHVzaW9ucxgMIAMoCRIoCgZsaW1pdHMYDSABKAsyGC5wb3N0ZXJuLnYxLkFjdGlvbkxpbWl0cxIVCg1ldmlkZW5jZV9mcm9tGA4gASgJEhAKCHJldmlzaW9uGA8gASgJIpMDCgtSZXN1bHRTaGFwZRIKCgJhcxgBIAEoCRIqCgRraW5kGAIgASgOMhwucG9zdGVybi52MS5SZXN1bHRTaGFwZS5LaW5kEi0KBmZpZWxkcxgDIAMoCzIdLnBvc3Rlcm4udjEuUmVzdWx0U2hhcGUuRmllbGQSEgoKYWxsX2ZpZWxkcxgEIAEoCBpJCgVGaWVsZBIMCgRuYW1lGAEgASgJEjIKCHByZXNlbmNlGAIgASgOMiAucG9zdGVybi52MS5SZXN1bHRTaGFwZS5QcmVzZW5jZSJRCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIOCgpLSU5EX0lURU1TEAESDwoLS0lORF9PQkpFQ1QQAhISCg5LSU5EX0FHR1JFR0FURRADImsKCFByZXNlbmNlEhgKFFBSRVNFTkNFX1VOU1BFQ0lGSUVEEAASFQoRUFJFU0VOQ0VfUkVRVUlSRUQQARIVChFQUkVTRU5DRV9PUFRJT05BTBACEhcKE1BSRVNFTkNFX1JFU1RSSUNURUQQAyJMCgxBY3Rpb25MaW1pdHMSDQoFcGFnZXMYASABKA0SDQoFaXRlbXMYAiABKA0SDQoFYnl0ZXMYAyABKAMSDwoHdGltZV9tcxgEIAEoDSKFAQoORXhlY3V0ZVJlcXVlc3QSDgoGYWN0aW9uGAEgASgJEhYKDmFyZ3VtZW50c19qc29uGAIgASgMEg4KBmN1cnNvchgDIAEoCRIQCghvbmVfcGFnZRgEIAEoCBITCgtkZWFkbGluZV9tcxgFIAEoDRIUCgxvcGVyYXRpb25faWQYBiABKAkiagoPRXhlY3V0ZVJlc3BvbnNlEigKCHByb2dyZXNzGAEgASgLMhQucG9zdGVybi52MS5Qcm9ncmVzc0gAEiQKBnJlc3VsdBgCIAEoCzISLnBvc3Rlcm4udjEuUmVzdWx0SABCBwoFZXZlbnQiTAoIUHJvZ3Jlc3MSDQoFcGFnZXMYASABKA0SDQoFaXRlbXMYAiABKA0SDgoGc291cmNlGAMgASgJEhIKCndhaXRpbmdfbXMYBCABKA0i7QIKBlJlc3VsdBIpCgZzdGF0dXMYASABKA4yGS5wb3N0ZXJuLnYxLlJlc3VsdC5TdGF0dXMSEgoKcmVxdWVzdF9pZBgCIAEoCRIUCgxvcGVyYXRpb25faWQYAyABKAkSDgoGYWN0aW9uGAQgASgJEhAKCHJldmlzaW9uGAUgASgJEgwKBGRhdGEYBiABKAwSLgoMY29tcGxldGVuZXNzGAcgASgLMhgucG9zdGVybi52MS5Db21wbGV0ZW5lc3MSJQoId2FybmluZ3MYCCADKAsyEy5wb3N0ZXJuLnYxLldhcm5pbmcSMAoOb21pdHRlZF9maWVsZHMYCSADKAsyGC5wb3N0ZXJuLnYxLk9taXR0ZWRGaWVsZBIQCghldmlkZW5jZRgKIAEoCSJDCgZTdGF0dXMSFgoSU1RBVFVTX1VOU1BFQ0lGSUVEEAASDQoJU1RBVFVTX09LEAESEgoOU1RBVFVTX1BBUlRJQUwQAiI4Cg5QcmVwYXJlUmVxdWVzdBIOCgZhY3Rpb24YASABKAkSFgoOYXJndW1lbnRzX2pzb24YAiABKAwiWQoPUHJlcGFyZVJlc3BvbnNlEg8KB3BsYW5faWQYASABKAkSDAoEY2FyZBgCIAEoCRITCgtjYXJkX2RpZ2VzdBgDIAEoCRISCgpleHBpcmVzX2F0GAQgASgJIjYKDkNvbmZpcm1SZXF1ZXN0Eg8KB3BsYW5faWQYASABKAkSEwoLZGVhZGxpbmVfbXMYAiABKA0iagoPQ29uZmlybVJlc3BvbnNlEigKCHByb2dyZXNzGAEgASgLMhQucG9zdGVybi52MS5Qcm9ncmVzc0gAEiQKBnJlc3VsdBgCIAEoCzISLnBvc3Rlcm4udjEuUmVzdWx0SABCBwoFZXZlbnQiPAoTR2V0T3BlcmF0aW9uUmVxdWVzdBIUCgxvcGVyYXRpb25faWQYASABKAkSDwoHd2FpdF9tcxgCIAEoDSJAChRHZXRPcGVyYXRpb25SZXNwb25zZRIoCglvcGVyYXRpb24YASABKAsyFS5wb3N0ZXJuLnYxLk9wZXJhdGlvbiIXChVMaXN0T3BlcmF0aW9uc1JlcXVlc3QiZgoWTGlzdE9wZXJhdGlvbnNSZXNwb25zZRIpCgpvcGVyYXRpb25zGAEgAygLMhUucG9zdGVybi52MS5PcGVyYXRpb24SDwoHZHJvcHBlZBgCIAEoDRIQCghrZXB0X21heBgDIAEoDSLiAgoJT3BlcmF0aW9uEhQKDG9wZXJhdGlvbl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJEg4KBmFjdGlvbhgDIAEoCRIqCgVzdGF0ZRgEIAEoDjIbLnBvc3Rlcm4udjEuT3BlcmF0aW9uLlN0YXRlEhIKCnN0YXJ0ZWRfYXQYBSABKAkSEwoLZmluaXNoZWRfYXQYBiABKAkSKQoFZXJyb3IYByABKAsyGi5wb3N0ZXJuLnYxLk9wZXJhdGlvbkVycm9yEhUKCGNvbXBsZXRlGAggASgISACIAQESFQoIcmV0dXJuZWQYCSABKA1IAYgBASJTCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEhEKDVNUQVRFX1JVTk5JTkcQARIOCgpTVEFURV9ET05FEAISEAoMU1RBVEVfRkFJTEVEEANCCwoJX2NvbXBsZXRlQgsKCV9yZXR1cm5lZCIvCg5PcGVyYXRpb25FcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkqWwoGRWZmZWN0EhYKEkVGRkVDVF9VTlNQRUNJRklFRBAAEg8KC0VGRkVDVF9SRUFEEAESEAoMRUZGRUNUX1dSSVRFEAISFgoSRUZGRUNUX0RFU1RSVUNUSVZFEAMqfQoMQXBwcm92YWxNb2RlEh0KGUFQUFJPVkFMX01PREVfVU5TUEVDSUZJRUQQABIWChJBUFBST1ZBTF9NT0RFX05PTkUQARIZChVBUFBST1ZBTF9NT0RFX1NFU1NJT04QAhIbChdBUFBST1ZBTF9NT0RFX0VBQ0hfQ0FMTBADKlcKBEJlc3QSFAoQQkVTVF9VTlNQRUNJRklFRBAAEhEKDUJFU1RfQ09NUExFVEUQARIUChBCRVNUX1NJTkdMRV9QQUdFEAISEAoMQkVTVF9QQVJUSUFMEAMy2wMKDUFjdGlvblNlcnZpY2USTgoLTGlzdEFjdGlvbnMSHi5wb3N0ZXJuLnYxLkxpc3RBY3Rpb25zUmVxdWVzdBofLnBvc3Rlcm4udjEuTGlzdEFjdGlvbnNSZXNwb25zZRJECgdFeGVjdXRlEhoucG9zdGVybi52MS5FeGVjdXRlUmVxdWVzdBobLnBvc3Rlcm4udjEuRXhlY3V0ZVJlc3BvbnNlMAESQgoHUHJlcGFyZRIaLnBvc3Rlcm4udjEuUHJlcGFyZVJlcXVlc3QaGy5wb3N0ZXJuLnYxLlByZXBhcmVSZXNwb25zZRJECgdDb25maXJtEhoucG9zdGVybi52MS5Db25maXJtUmVxdWVzdBobLnBvc3Rlcm4udjEuQ29uZmlybVJlc3BvbnNlMAESUQoMR2V0T3BlcmF0aW9uEh8ucG9zdGVybi52MS5HZXRPcGVyYXRpb25SZXF1ZXN0GiAucG9zdGVybi52MS5HZXRPcGVyYXRpb25SZXNwb25zZRJXCg5MaXN0T3BlcmF0aW9ucxIhLnBvc3Rlcm4udjEuTGlzdE9wZXJhdGlvbnNSZXF1ZXN0GiIucG9zdGVybi52MS5MaXN0T3BlcmF0aW9uc1Jlc3BvbnNlYgZwcm90bzM", [file_postern_v1_completeness]);
+  fileDesc("Chdwb3N0ZXJuL3YxL2FjdGlvbi5wcm90bxIKcG9zdGVybi52MSIUChJMaXN0QWN0aW9uc1JlcXVlc3QiOgoTTGlzdEFjdGlvbnNSZXNwb25zZRIjCgdhY3Rpb25zGAEgAygLMhIucG9zdGVybi52MS5BY3Rpb24inwMKBkFjdGlvbhIOCgZhY3Rpb24YASABKAkSDwoHc3VtbWFyeRgCIAEoCRINCgVvd25lchgDIAEoCRIiCgZlZmZlY3QYBCABKA4yEi5wb3N0ZXJuLnYxLkVmZmVjdBINCgVyZWFkeRgFIAEoCBIRCglub3RfcmVhZHkYBiABKAkSHQoVYXJndW1lbnRzX3NjaGVtYV9qc29uGAcgASgJEicKBnJlc3VsdBgIIAEoCzIXLnBvc3Rlcm4udjEuUmVzdWx0U2hhcGUSKgoIYXBwcm92YWwYCSABKA4yGC5wb3N0ZXJuLnYxLkFwcHJvdmFsTW9kZRIeCgRiZXN0GAogASgOMhAucG9zdGVybi52MS5CZXN0EiQKB2Fic2VuY2UYCyABKA4yEy5wb3N0ZXJuLnYxLkFic2VuY2USEgoKZXhjbHVzaW9ucxgMIAMoCRIoCgZsaW1pdHMYDSABKAsyGC5wb3N0ZXJuLnYxLkFjdGlvbkxpbWl0cxIVCg1ldmlkZW5jZV9mcm9tGA4gASgJEhAKCHJldmlzaW9uGA8gASgJIpMDCgtSZXN1bHRTaGFwZRIKCgJhcxgBIAEoCRIqCgRraW5kGAIgASgOMhwucG9zdGVybi52MS5SZXN1bHRTaGFwZS5LaW5kEi0KBmZpZWxkcxgDIAMoCzIdLnBvc3Rlcm4udjEuUmVzdWx0U2hhcGUuRmllbGQSEgoKYWxsX2ZpZWxkcxgEIAEoCBpJCgVGaWVsZBIMCgRuYW1lGAEgASgJEjIKCHByZXNlbmNlGAIgASgOMiAucG9zdGVybi52MS5SZXN1bHRTaGFwZS5QcmVzZW5jZSJRCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIOCgpLSU5EX0lURU1TEAESDwoLS0lORF9PQkpFQ1QQAhISCg5LSU5EX0FHR1JFR0FURRADImsKCFByZXNlbmNlEhgKFFBSRVNFTkNFX1VOU1BFQ0lGSUVEEAASFQoRUFJFU0VOQ0VfUkVRVUlSRUQQARIVChFQUkVTRU5DRV9PUFRJT05BTBACEhcKE1BSRVNFTkNFX1JFU1RSSUNURUQQAyJMCgxBY3Rpb25MaW1pdHMSDQoFcGFnZXMYASABKA0SDQoFaXRlbXMYAiABKA0SDQoFYnl0ZXMYAyABKAMSDwoHdGltZV9tcxgEIAEoDSKXAQoORXhlY3V0ZVJlcXVlc3QSDgoGYWN0aW9uGAEgASgJEhYKDmFyZ3VtZW50c19qc29uGAIgASgMEg4KBmN1cnNvchgDIAEoCRIQCghvbmVfcGFnZRgEIAEoCBITCgtkZWFkbGluZV9tcxgFIAEoDRIUCgxvcGVyYXRpb25faWQYBiABKAkSEAoIZXZpZGVuY2UYByADKAkiagoPRXhlY3V0ZVJlc3BvbnNlEigKCHByb2dyZXNzGAEgASgLMhQucG9zdGVybi52MS5Qcm9ncmVzc0gAEiQKBnJlc3VsdBgCIAEoCzISLnBvc3Rlcm4udjEuUmVzdWx0SABCBwoFZXZlbnQiTAoIUHJvZ3Jlc3MSDQoFcGFnZXMYASABKA0SDQoFaXRlbXMYAiABKA0SDgoGc291cmNlGAMgASgJEhIKCndhaXRpbmdfbXMYBCABKA0ijgMKBlJlc3VsdBIpCgZzdGF0dXMYASABKA4yGS5wb3N0ZXJuLnYxLlJlc3VsdC5TdGF0dXMSEgoKcmVxdWVzdF9pZBgCIAEoCRIUCgxvcGVyYXRpb25faWQYAyABKAkSDgoGYWN0aW9uGAQgASgJEhAKCHJldmlzaW9uGAUgASgJEgwKBGRhdGEYBiABKAwSLgoMY29tcGxldGVuZXNzGAcgASgLMhgucG9zdGVybi52MS5Db21wbGV0ZW5lc3MSJQoId2FybmluZ3MYCCADKAsyEy5wb3N0ZXJuLnYxLldhcm5pbmcSMAoOb21pdHRlZF9maWVsZHMYCSADKAsyGC5wb3N0ZXJuLnYxLk9taXR0ZWRGaWVsZBIQCghldmlkZW5jZRgKIAEoCRIfCgVzdGVwcxgLIAMoCzIQLnBvc3Rlcm4udjEuU3RlcCJDCgZTdGF0dXMSFgoSU1RBVFVTX1VOU1BFQ0lGSUVEEAASDQoJU1RBVFVTX09LEAESEgoOU1RBVFVTX1BBUlRJQUwQAiL4AQoEU3RlcBINCgVpbmRleBgBIAEoDRIUCgxlbGVtZW50X2pzb24YAiABKAkSJQoFc3RhdGUYAyABKA4yFi5wb3N0ZXJuLnYxLlN0ZXAuU3RhdGUSKQoFZXJyb3IYBCABKAsyGi5wb3N0ZXJuLnYxLk9wZXJhdGlvbkVycm9yInkKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASDgoKU1RBVEVfRE9ORRABEhEKDVNUQVRFX1JFRlVTRUQQAhITCg9TVEFURV9VTlRPVUNIRUQQAxIRCg1TVEFURV9VTktOT1dOEAQSDgoKU1RBVEVfU0VOVBAFInUKDlByZXBhcmVSZXF1ZXN0Eg4KBmFjdGlvbhgBIAEoCRIWCg5hcmd1bWVudHNfanNvbhgCIAEoDBIQCghldmlkZW5jZRgDIAMoCRIUCgxvcGVyYXRpb25faWQYBCABKAkSEwoLZGVhZGxpbmVfbXMYBSABKA0itwIKD1ByZXBhcmVSZXNwb25zZRIPCgdwbGFuX2lkGAEgASgJEgwKBGNhcmQYAiABKAkSEwoLY2FyZF9kaWdlc3QYAyABKAkSEgoKZXhwaXJlc19hdBgEIAEoCRImCghhcHByb3ZhbBgFIAEoCzIULnBvc3Rlcm4udjEuQXBwcm92YWwSEwoLcGxhbl9kaWdlc3QYBiABKAkSPQoMYWx0ZXJuYXRpdmVzGAcgAygLMicucG9zdGVybi52MS5QcmVwYXJlUmVzcG9uc2UuQWx0ZXJuYXRpdmUSDwoHc3VtbWFyeRgIIAEoCRpPCgtBbHRlcm5hdGl2ZRIPCgdwbGFuX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDAoEY2FyZBgDIAEoCRITCgtjYXJkX2RpZ2VzdBgEIAEoCSKSAgoIQXBwcm92YWwSKQoFc3RhdGUYASABKA4yGi5wb3N0ZXJuLnYxLkFwcHJvdmFsLlN0YXRlEgwKBG5hbWUYAiABKAkSEgoKZXhwaXJlc19hdBgDIAEoCRIWCg5jaG9zZW5fcGxhbl9pZBgEIAEoCSKgAQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIUChBTVEFURV9OT1RfTkVFREVEEAESEQoNU1RBVEVfV0FJVElORxACEhIKDlNUQVRFX0FQUFJPVkVEEAMSEAoMU1RBVEVfREVOSUVEEAQSEQoNU1RBVEVfRVhQSVJFRBAFEg4KClNUQVRFX1ZPSUQQBhIOCgpTVEFURV9VU0VEEAciNgoOQ29uZmlybVJlcXVlc3QSDwoHcGxhbl9pZBgBIAEoCRITCgtkZWFkbGluZV9tcxgCIAEoDSJqCg9Db25maXJtUmVzcG9uc2USKAoIcHJvZ3Jlc3MYASABKAsyFC5wb3N0ZXJuLnYxLlByb2dyZXNzSAASJAoGcmVzdWx0GAIgASgLMhIucG9zdGVybi52MS5SZXN1bHRIAEIHCgVldmVudCI8ChNHZXRPcGVyYXRpb25SZXF1ZXN0EhQKDG9wZXJhdGlvbl9pZBgBIAEoCRIPCgd3YWl0X21zGAIgASgNIkAKFEdldE9wZXJhdGlvblJlc3BvbnNlEigKCW9wZXJhdGlvbhgBIAEoCzIVLnBvc3Rlcm4udjEuT3BlcmF0aW9uIhcKFUxpc3RPcGVyYXRpb25zUmVxdWVzdCJ3ChZMaXN0T3BlcmF0aW9uc1Jlc3BvbnNlEikKCm9wZXJhdGlvbnMYASADKAsyFS5wb3N0ZXJuLnYxLk9wZXJhdGlvbhIPCgdkcm9wcGVkGAIgASgNEhAKCGtlcHRfbWF4GAMgASgNEg8KB2R1cmFibGUYBCABKAgiwwUKCU9wZXJhdGlvbhIUCgxvcGVyYXRpb25faWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRIOCgZhY3Rpb24YAyABKAkSKgoFc3RhdGUYBCABKA4yGy5wb3N0ZXJuLnYxLk9wZXJhdGlvbi5TdGF0ZRISCgpzdGFydGVkX2F0GAUgASgJEhMKC2ZpbmlzaGVkX2F0GAYgASgJEikKBWVycm9yGAcgASgLMhoucG9zdGVybi52MS5PcGVyYXRpb25FcnJvchIVCghjb21wbGV0ZRgIIAEoCEgAiAEBEhUKCHJldHVybmVkGAkgASgNSAGIAQESIgoGZWZmZWN0GAogASgOMhIucG9zdGVybi52MS5FZmZlY3QSJgoIYXBwcm92YWwYCyABKAsyFC5wb3N0ZXJuLnYxLkFwcHJvdmFsEh8KBXN0ZXBzGAwgAygLMhAucG9zdGVybi52MS5TdGVwEiIKBnJlc3VsdBgNIAEoCzISLnBvc3Rlcm4udjEuUmVzdWx0EgwKBGNhcmQYDiABKAkSEwoLY2FyZF9kaWdlc3QYDyABKAkSEgoKZXhwaXJlc19hdBgQIAEoCRI0CgpyZXNvbHV0aW9uGBEgASgLMiAucG9zdGVybi52MS5PcGVyYXRpb24uUmVzb2x1dGlvbho7CgpSZXNvbHV0aW9uEgwKBGRvbmUYASABKAgSEwoLcmVzb2x2ZWRfYXQYAiABKAkSCgoCYnkYAyABKAkieQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIRCg1TVEFURV9SVU5OSU5HEAESDgoKU1RBVEVfRE9ORRACEhAKDFNUQVRFX0ZBSUxFRBADEhEKDVNUQVRFX1BMQU5ORUQQBBIRCg1TVEFURV9VTktOT1dOEAVCCwoJX2NvbXBsZXRlQgsKCV9yZXR1cm5lZCIvCg5PcGVyYXRpb25FcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkqWwoGRWZmZWN0EhYKEkVGRkVDVF9VTlNQRUNJRklFRBAAEg8KC0VGRkVDVF9SRUFEEAESEAoMRUZGRUNUX1dSSVRFEAISFgoSRUZGRUNUX0RFU1RSVUNUSVZFEAMqfQoMQXBwcm92YWxNb2RlEh0KGUFQUFJPVkFMX01PREVfVU5TUEVDSUZJRUQQABIWChJBUFBST1ZBTF9NT0RFX05PTkUQARIZChVBUFBST1ZBTF9NT0RFX1NFU1NJT04QAhIbChdBUFBST1ZBTF9NT0RFX0VBQ0hfQ0FMTBADKlcKBEJlc3QSFAoQQkVTVF9VTlNQRUNJRklFRBAAEhEKDUJFU1RfQ09NUExFVEUQARIUChBCRVNUX1NJTkdMRV9QQUdFEAISEAoMQkVTVF9QQVJUSUFMEAMy2wMKDUFjdGlvblNlcnZpY2USTgoLTGlzdEFjdGlvbnMSHi5wb3N0ZXJuLnYxLkxpc3RBY3Rpb25zUmVxdWVzdBofLnBvc3Rlcm4udjEuTGlzdEFjdGlvbnNSZXNwb25zZRJECgdFeGVjdXRlEhoucG9zdGVybi52MS5FeGVjdXRlUmVxdWVzdBobLnBvc3Rlcm4udjEuRXhlY3V0ZVJlc3BvbnNlMAESQgoHUHJlcGFyZRIaLnBvc3Rlcm4udjEuUHJlcGFyZVJlcXVlc3QaGy5wb3N0ZXJuLnYxLlByZXBhcmVSZXNwb25zZRJECgdDb25maXJtEhoucG9zdGVybi52MS5Db25maXJtUmVxdWVzdBobLnBvc3Rlcm4udjEuQ29uZmlybVJlc3BvbnNlMAESUQoMR2V0T3BlcmF0aW9uEh8ucG9zdGVybi52MS5HZXRPcGVyYXRpb25SZXF1ZXN0GiAucG9zdGVybi52MS5HZXRPcGVyYXRpb25SZXNwb25zZRJXCg5MaXN0T3BlcmF0aW9ucxIhLnBvc3Rlcm4udjEuTGlzdE9wZXJhdGlvbnNSZXF1ZXN0GiIucG9zdGVybi52MS5MaXN0T3BlcmF0aW9uc1Jlc3BvbnNlYgZwcm90bzM", [file_postern_v1_completeness]);
 
 /**
  * @generated from message postern.v1.ListActionsRequest
@@ -387,10 +398,18 @@ export type ExecuteRequest = Message<"postern.v1.ExecuteRequest"> & {
 
   /**
    * Give back the operation_id of an earlier answer to mean the same operation again.
+   * Equal arguments only: with others it answers IDEMPOTENCY_CONFLICT.
    *
    * @generated from field: string operation_id = 6;
    */
   operationId: string;
+
+  /**
+   * `result.evidence` of earlier answers, unchanged, for an action with `evidence_from`. At most 8.
+   *
+   * @generated from field: repeated string evidence = 7;
+   */
+  evidence: string[];
 };
 
 /**
@@ -505,7 +524,8 @@ export type Result = Message<"postern.v1.Result"> & {
   revision: string;
 
   /**
-   * UTF-8 JSON object; ListActions gives its shape.
+   * UTF-8 JSON object; ListActions gives its shape. Of an effect on several targets the member holds a list with one
+   * entry a target, in the order of `steps`.
    *
    * @generated from field: bytes data = 6;
    */
@@ -532,6 +552,13 @@ export type Result = Message<"postern.v1.Result"> & {
    * @generated from field: string evidence = 10;
    */
   evidence: string;
+
+  /**
+   * What became of each target of an effect, in order; empty for reads. An effect has a result only if all are DONE.
+   *
+   * @generated from field: repeated postern.v1.Step steps = 11;
+   */
+  steps: Step[];
 };
 
 /**
@@ -577,6 +604,100 @@ export const Result_StatusSchema: GenEnum<Result_Status> = /*@__PURE__*/
   enumDesc(file_postern_v1_action, 8, 0);
 
 /**
+ * One request of an effect: the only one, or one for each element of a list argument.
+ *
+ * @generated from message postern.v1.Step
+ */
+export type Step = Message<"postern.v1.Step"> & {
+  /**
+   * @generated from field: uint32 index = 1;
+   */
+  index: number;
+
+  /**
+   * JSON of the element it was for; empty where there is only one target.
+   *
+   * @generated from field: string element_json = 2;
+   */
+  elementJson: string;
+
+  /**
+   * @generated from field: postern.v1.Step.State state = 3;
+   */
+  state: Step_State;
+
+  /**
+   * Set when it was refused or is unknown: a code of the closed set, and a sentence of Postern.
+   *
+   * @generated from field: postern.v1.OperationError error = 4;
+   */
+  error?: OperationError | undefined;
+};
+
+/**
+ * Describes the message postern.v1.Step.
+ * Use `create(StepSchema)` to create a new message.
+ */
+export const StepSchema: GenMessage<Step> = /*@__PURE__*/
+  messageDesc(file_postern_v1_action, 9);
+
+/**
+ * @generated from enum postern.v1.Step.State
+ */
+export const Step_State = {
+  /**
+   * @generated from enum value: STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It took effect.
+   *
+   * @generated from enum value: STATE_DONE = 1;
+   */
+  DONE: 1,
+
+  /**
+   * It did not take effect: the remote refused it, or the recheck right before it did.
+   *
+   * @generated from enum value: STATE_REFUSED = 2;
+   */
+  REFUSED: 2,
+
+  /**
+   * Nothing was sent for it, because the operation stopped before.
+   *
+   * @generated from enum value: STATE_UNTOUCHED = 3;
+   */
+  UNTOUCHED: 3,
+
+  /**
+   * It was sent, and nobody can tell.
+   *
+   * @generated from enum value: STATE_UNKNOWN = 4;
+   */
+  UNKNOWN: 4,
+
+  /**
+   * It is being sent now.
+   *
+   * @generated from enum value: STATE_SENT = 5;
+   */
+  SENT: 5,
+} as const;
+
+/**
+ * @generated from enum postern.v1.Step.State
+ */
+export type Step_State = (typeof Step_State)[keyof typeof Step_State] | UnknownEnum;
+
+/**
+ * Describes the enum postern.v1.Step.State.
+ */
+export const Step_StateSchema: GenEnum<Step_State> = /*@__PURE__*/
+  enumDesc(file_postern_v1_action, 9, 0);
+
+/**
  * @generated from message postern.v1.PrepareRequest
  */
 export type PrepareRequest = Message<"postern.v1.PrepareRequest"> & {
@@ -586,9 +707,30 @@ export type PrepareRequest = Message<"postern.v1.PrepareRequest"> & {
   action: string;
 
   /**
+   * As in ExecuteRequest.
+   *
    * @generated from field: bytes arguments_json = 2;
    */
   argumentsJson: Uint8Array;
+
+  /**
+   * @generated from field: repeated string evidence = 3;
+   */
+  evidence: string[];
+
+  /**
+   * The plan of an earlier Prepare or Execute of equal arguments; empty makes a new one.
+   *
+   * @generated from field: string operation_id = 4;
+   */
+  operationId: string;
+
+  /**
+   * Bound on the reads that the card needs, in milliseconds; 0 means their contracts'.
+   *
+   * @generated from field: uint32 deadline_ms = 5;
+   */
+  deadlineMs: number;
 };
 
 /**
@@ -596,19 +738,23 @@ export type PrepareRequest = Message<"postern.v1.PrepareRequest"> & {
  * Use `create(PrepareRequestSchema)` to create a new message.
  */
 export const PrepareRequestSchema: GenMessage<PrepareRequest> = /*@__PURE__*/
-  messageDesc(file_postern_v1_action, 9);
+  messageDesc(file_postern_v1_action, 10);
 
 /**
+ * A plan is an operation that has not begun.
+ *
  * @generated from message postern.v1.PrepareResponse
  */
 export type PrepareResponse = Message<"postern.v1.PrepareResponse"> & {
   /**
+   * What Confirm takes. It is the operation_id, before and after.
+   *
    * @generated from field: string plan_id = 1;
    */
   planId: string;
 
   /**
-   * The text a person decides on.
+   * The text a person decides on; also where nobody has to.
    *
    * @generated from field: string card = 2;
    */
@@ -625,6 +771,34 @@ export type PrepareResponse = Message<"postern.v1.PrepareResponse"> & {
    * @generated from field: string expires_at = 4;
    */
   expiresAt: string;
+
+  /**
+   * Whether a person has to agree.
+   *
+   * @generated from field: postern.v1.Approval approval = 5;
+   */
+  approval?: Approval | undefined;
+
+  /**
+   * Digest over everything that decides what is sent: contract revision, arguments, evidence, request.
+   *
+   * @generated from field: string plan_digest = 6;
+   */
+  planDigest: string;
+
+  /**
+   * Other plans that the person may choose instead; each is an operation of its own.
+   *
+   * @generated from field: repeated postern.v1.PrepareResponse.Alternative alternatives = 7;
+   */
+  alternatives: PrepareResponse_Alternative[];
+
+  /**
+   * What will happen, in one sentence with the arguments in it. Example: Deploy version 2.14.3 of api to production.
+   *
+   * @generated from field: string summary = 8;
+   */
+  summary: string;
 };
 
 /**
@@ -632,7 +806,145 @@ export type PrepareResponse = Message<"postern.v1.PrepareResponse"> & {
  * Use `create(PrepareResponseSchema)` to create a new message.
  */
 export const PrepareResponseSchema: GenMessage<PrepareResponse> = /*@__PURE__*/
-  messageDesc(file_postern_v1_action, 10);
+  messageDesc(file_postern_v1_action, 11);
+
+/**
+ * @generated from message postern.v1.PrepareResponse.Alternative
+ */
+export type PrepareResponse_Alternative = Message<"postern.v1.PrepareResponse.Alternative"> & {
+  /**
+   * @generated from field: string plan_id = 1;
+   */
+  planId: string;
+
+  /**
+   * retry-longer, listed-only or abandon.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string card = 3;
+   */
+  card: string;
+
+  /**
+   * @generated from field: string card_digest = 4;
+   */
+  cardDigest: string;
+};
+
+/**
+ * Describes the message postern.v1.PrepareResponse.Alternative.
+ * Use `create(PrepareResponse_AlternativeSchema)` to create a new message.
+ */
+export const PrepareResponse_AlternativeSchema: GenMessage<PrepareResponse_Alternative> = /*@__PURE__*/
+  messageDesc(file_postern_v1_action, 11, 0);
+
+/**
+ * How far the yes of a person is.
+ *
+ * @generated from message postern.v1.Approval
+ */
+export type Approval = Message<"postern.v1.Approval"> & {
+  /**
+   * @generated from field: postern.v1.Approval.State state = 1;
+   */
+  state: Approval_State;
+
+  /**
+   * Name of the question: `op-` and 26 characters, for people to find it. Empty where nobody is asked.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * The question is not answered any more after it. Empty where nobody is asked.
+   *
+   * @generated from field: string expires_at = 3;
+   */
+  expiresAt: string;
+
+  /**
+   * The plan that was chosen instead of this one; empty for none. Confirm that one.
+   *
+   * @generated from field: string chosen_plan_id = 4;
+   */
+  chosenPlanId: string;
+};
+
+/**
+ * Describes the message postern.v1.Approval.
+ * Use `create(ApprovalSchema)` to create a new message.
+ */
+export const ApprovalSchema: GenMessage<Approval> = /*@__PURE__*/
+  messageDesc(file_postern_v1_action, 12);
+
+/**
+ * @generated from enum postern.v1.Approval.State
+ */
+export const Approval_State = {
+  /**
+   * @generated from enum value: STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Nobody has to agree, or an earlier yes covers this call.
+   *
+   * @generated from enum value: STATE_NOT_NEEDED = 1;
+   */
+  NOT_NEEDED: 1,
+
+  /**
+   * @generated from enum value: STATE_WAITING = 2;
+   */
+  WAITING: 2,
+
+  /**
+   * The operation can go on now.
+   *
+   * @generated from enum value: STATE_APPROVED = 3;
+   */
+  APPROVED: 3,
+
+  /**
+   * @generated from enum value: STATE_DENIED = 4;
+   */
+  DENIED: 4,
+
+  /**
+   * @generated from enum value: STATE_EXPIRED = 5;
+   */
+  EXPIRED: 5,
+
+  /**
+   * Contract, credential or card are no longer what was asked.
+   *
+   * @generated from enum value: STATE_VOID = 6;
+   */
+  VOID: 6,
+
+  /**
+   * The operation has begun with it; it works no second time.
+   *
+   * @generated from enum value: STATE_USED = 7;
+   */
+  USED: 7,
+} as const;
+
+/**
+ * @generated from enum postern.v1.Approval.State
+ */
+export type Approval_State = (typeof Approval_State)[keyof typeof Approval_State] | UnknownEnum;
+
+/**
+ * Describes the enum postern.v1.Approval.State.
+ */
+export const Approval_StateSchema: GenEnum<Approval_State> = /*@__PURE__*/
+  enumDesc(file_postern_v1_action, 12, 0);
 
 /**
  * @generated from message postern.v1.ConfirmRequest
@@ -644,6 +956,9 @@ export type ConfirmRequest = Message<"postern.v1.ConfirmRequest"> & {
   planId: string;
 
   /**
+   * Bound on the whole call, in milliseconds; 0 means the contract's. What was sent before it is over is still
+   * followed to its end; GetOperation tells it.
+   *
    * @generated from field: uint32 deadline_ms = 2;
    */
   deadlineMs: number;
@@ -654,7 +969,7 @@ export type ConfirmRequest = Message<"postern.v1.ConfirmRequest"> & {
  * Use `create(ConfirmRequestSchema)` to create a new message.
  */
 export const ConfirmRequestSchema: GenMessage<ConfirmRequest> = /*@__PURE__*/
-  messageDesc(file_postern_v1_action, 11);
+  messageDesc(file_postern_v1_action, 13);
 
 /**
  * @generated from message postern.v1.ConfirmResponse
@@ -683,7 +998,7 @@ export type ConfirmResponse = Message<"postern.v1.ConfirmResponse"> & {
  * Use `create(ConfirmResponseSchema)` to create a new message.
  */
 export const ConfirmResponseSchema: GenMessage<ConfirmResponse> = /*@__PURE__*/
-  messageDesc(file_postern_v1_action, 12);
+  messageDesc(file_postern_v1_action, 14);
 
 /**
  * @generated from message postern.v1.GetOperationRequest
@@ -695,7 +1010,7 @@ export type GetOperationRequest = Message<"postern.v1.GetOperationRequest"> & {
   operationId: string;
 
   /**
-   * Wait up to this many milliseconds for a running operation to end; at most 60,000.
+   * Wait up to this many milliseconds for its next change: a decision, or its end; at most 60,000.
    *
    * @generated from field: uint32 wait_ms = 2;
    */
@@ -707,7 +1022,7 @@ export type GetOperationRequest = Message<"postern.v1.GetOperationRequest"> & {
  * Use `create(GetOperationRequestSchema)` to create a new message.
  */
 export const GetOperationRequestSchema: GenMessage<GetOperationRequest> = /*@__PURE__*/
-  messageDesc(file_postern_v1_action, 13);
+  messageDesc(file_postern_v1_action, 15);
 
 /**
  * @generated from message postern.v1.GetOperationResponse
@@ -724,7 +1039,7 @@ export type GetOperationResponse = Message<"postern.v1.GetOperationResponse"> & 
  * Use `create(GetOperationResponseSchema)` to create a new message.
  */
 export const GetOperationResponseSchema: GenMessage<GetOperationResponse> = /*@__PURE__*/
-  messageDesc(file_postern_v1_action, 14);
+  messageDesc(file_postern_v1_action, 16);
 
 /**
  * @generated from message postern.v1.ListOperationsRequest
@@ -737,7 +1052,7 @@ export type ListOperationsRequest = Message<"postern.v1.ListOperationsRequest"> 
  * Use `create(ListOperationsRequestSchema)` to create a new message.
  */
 export const ListOperationsRequestSchema: GenMessage<ListOperationsRequest> = /*@__PURE__*/
-  messageDesc(file_postern_v1_action, 15);
+  messageDesc(file_postern_v1_action, 17);
 
 /**
  * @generated from message postern.v1.ListOperationsResponse
@@ -751,7 +1066,7 @@ export type ListOperationsResponse = Message<"postern.v1.ListOperationsResponse"
   operations: Operation[];
 
   /**
-   * Operations are kept in memory only, at most `kept_max` of them; so many were dropped since the start.
+   * Reads are remembered in memory only, at most `kept_max` of them; so many were dropped since the start.
    *
    * @generated from field: uint32 dropped = 2;
    */
@@ -761,6 +1076,13 @@ export type ListOperationsResponse = Message<"postern.v1.ListOperationsResponse"
    * @generated from field: uint32 kept_max = 3;
    */
   keptMax: number;
+
+  /**
+   * Whether effects are remembered over a restart.
+   *
+   * @generated from field: bool durable = 4;
+   */
+  durable: boolean;
 };
 
 /**
@@ -768,9 +1090,11 @@ export type ListOperationsResponse = Message<"postern.v1.ListOperationsResponse"
  * Use `create(ListOperationsResponseSchema)` to create a new message.
  */
 export const ListOperationsResponseSchema: GenMessage<ListOperationsResponse> = /*@__PURE__*/
-  messageDesc(file_postern_v1_action, 16);
+  messageDesc(file_postern_v1_action, 18);
 
 /**
+ * One call of an action, and what is known of it.
+ *
  * @generated from message postern.v1.Operation
  */
 export type Operation = Message<"postern.v1.Operation"> & {
@@ -795,19 +1119,21 @@ export type Operation = Message<"postern.v1.Operation"> & {
   state: Operation_State;
 
   /**
+   * Of an effect: when it was planned.
+   *
    * @generated from field: string started_at = 5;
    */
   startedAt: string;
 
   /**
-   * Empty while it runs.
+   * Empty while it is planned or runs.
    *
    * @generated from field: string finished_at = 6;
    */
   finishedAt: string;
 
   /**
-   * Set when it failed.
+   * Set when it failed or is unknown.
    *
    * @generated from field: postern.v1.OperationError error = 7;
    */
@@ -824,6 +1150,58 @@ export type Operation = Message<"postern.v1.Operation"> & {
    * @generated from field: optional uint32 returned = 9;
    */
   returned?: number | undefined;
+
+  /**
+   * @generated from field: postern.v1.Effect effect = 10;
+   */
+  effect: Effect;
+
+  /**
+   * Of an effect: whether a person has to agree, and whether one did.
+   *
+   * @generated from field: postern.v1.Approval approval = 11;
+   */
+  approval?: Approval | undefined;
+
+  /**
+   * Of an effect that has begun.
+   *
+   * @generated from field: repeated postern.v1.Step steps = 12;
+   */
+  steps: Step[];
+
+  /**
+   * What was answered, while it is kept.
+   *
+   * @generated from field: postern.v1.Result result = 13;
+   */
+  result?: Result | undefined;
+
+  /**
+   * The text a person decides on; only in GetOperation.
+   *
+   * @generated from field: string card = 14;
+   */
+  card: string;
+
+  /**
+   * @generated from field: string card_digest = 15;
+   */
+  cardDigest: string;
+
+  /**
+   * A planned operation does not begin any more after it.
+   *
+   * @generated from field: string expires_at = 16;
+   */
+  expiresAt: string;
+
+  /**
+   * Set when somebody found out what became of an operation that was unknown.
+   *
+   * @generated from field: postern.v1.Operation.Resolution resolution = 17;
+   */
+  resolution?: Operation_Resolution | undefined;
 };
 
 /**
@@ -831,7 +1209,38 @@ export type Operation = Message<"postern.v1.Operation"> & {
  * Use `create(OperationSchema)` to create a new message.
  */
 export const OperationSchema: GenMessage<Operation> = /*@__PURE__*/
-  messageDesc(file_postern_v1_action, 17);
+  messageDesc(file_postern_v1_action, 19);
+
+/**
+ * By a read of the remote (`settle`), or by a person.
+ *
+ * @generated from message postern.v1.Operation.Resolution
+ */
+export type Operation_Resolution = Message<"postern.v1.Operation.Resolution"> & {
+  /**
+   * @generated from field: bool done = 1;
+   */
+  done: boolean;
+
+  /**
+   * @generated from field: string resolved_at = 2;
+   */
+  resolvedAt: string;
+
+  /**
+   * `settle`, or `person`.
+   *
+   * @generated from field: string by = 3;
+   */
+  by: string;
+};
+
+/**
+ * Describes the message postern.v1.Operation.Resolution.
+ * Use `create(Operation_ResolutionSchema)` to create a new message.
+ */
+export const Operation_ResolutionSchema: GenMessage<Operation_Resolution> = /*@__PURE__*/
+  messageDesc(file_postern_v1_action, 19, 0);
 
 /**
  * @generated from enum postern.v1.Operation.State
@@ -853,9 +1262,25 @@ export const Operation_State = {
   DONE: 2,
 
   /**
+   * Nothing took effect; or, with several targets, not all did, and `steps` says which.
+   *
    * @generated from enum value: STATE_FAILED = 3;
    */
   FAILED: 3,
+
+  /**
+   * Nothing was sent yet; it may wait for a person.
+   *
+   * @generated from enum value: STATE_PLANNED = 4;
+   */
+  PLANNED: 4,
+
+  /**
+   * It was sent, and nobody can tell whether it took effect.
+   *
+   * @generated from enum value: STATE_UNKNOWN = 5;
+   */
+  UNKNOWN: 5,
 } as const;
 
 /**
@@ -867,7 +1292,7 @@ export type Operation_State = (typeof Operation_State)[keyof typeof Operation_St
  * Describes the enum postern.v1.Operation.State.
  */
 export const Operation_StateSchema: GenEnum<Operation_State> = /*@__PURE__*/
-  enumDesc(file_postern_v1_action, 17, 0);
+  enumDesc(file_postern_v1_action, 19, 0);
 
 /**
  * @generated from message postern.v1.OperationError
@@ -891,7 +1316,7 @@ export type OperationError = Message<"postern.v1.OperationError"> & {
  * Use `create(OperationErrorSchema)` to create a new message.
  */
 export const OperationErrorSchema: GenMessage<OperationError> = /*@__PURE__*/
-  messageDesc(file_postern_v1_action, 18);
+  messageDesc(file_postern_v1_action, 20);
 
 /**
  * @generated from enum postern.v1.Effect
@@ -1027,8 +1452,8 @@ export const ActionService: GenService<{
   },
   /**
    * Runs an action: any number of `progress`, then one `result`, or an error.
-   * An action that needs a person first answers APPROVAL_REQUIRED; this release serves none of those and answers
-   * CONTRACT_NOT_READY.
+   * An effect is done at most once for each operation. One that needs a person answers APPROVAL_REQUIRED, and the same
+   * call again - equal arguments, or its operation_id - goes on with the same operation once the person has agreed.
    *
    * @generated from rpc postern.v1.ActionService.Execute
    */
@@ -1038,7 +1463,8 @@ export const ActionService: GenService<{
     output: typeof ExecuteResponseSchema;
   },
   /**
-   * Checks a call and keeps it as a plan for a short time. Nothing is sent to the remote's target. Not served yet.
+   * Checks a call of an effect and keeps it as a plan for a short time; asks a person where one has to agree. Nothing
+   * is changed: at most the reads are made that the card shows.
    *
    * @generated from rpc postern.v1.ActionService.Prepare
    */
@@ -1048,7 +1474,7 @@ export const ActionService: GenService<{
     output: typeof PrepareResponseSchema;
   },
   /**
-   * Runs exactly that plan, once; asked again, it gives the recorded outcome. Not served yet.
+   * Runs exactly that plan, once; asked again, it gives the recorded outcome.
    *
    * @generated from rpc postern.v1.ActionService.Confirm
    */
@@ -1058,7 +1484,7 @@ export const ActionService: GenService<{
     output: typeof ConfirmResponseSchema;
   },
   /**
-   * What became of an operation, also after its caller has gone.
+   * What became of an operation, also after its caller has gone, and for effects also after a restart.
    *
    * @generated from rpc postern.v1.ActionService.GetOperation
    */
