@@ -16,6 +16,11 @@ export interface Journal {
    * After a crash between this and the first intent it can be begun again, since nothing was sent.
    */
   begin(operationId: string, approval?: string): Promise<'begun' | Entry>;
+  /**
+   * unknown and not resolved -> running, for an operation whose remote knows a repetition: Natural, or Key within its ttl. As with
+   * `begin`, of all callers one gets `begun`. Its steps stay; an intent is written again for each that is sent again.
+   */
+  again(operationId: string): Promise<'begun' | Entry>;
   /** MUST be awaited before the first byte of that request. After a crash, an intent without an end is `unknown`. */
   intent(operationId: string, index: number): Promise<void>;
   step(operationId: string, index: number, state: 'done' | 'notDone' | 'unknown'): Promise<void>;
