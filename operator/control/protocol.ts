@@ -4,7 +4,10 @@ import type { ConnectRequest, Hello } from '#proto/postern/control/v1/control_pb
 import { isDigest } from './session-status.ts';
 
 /** Versions of proto/postern/control/v1/control.proto that this operator speaks, oldest first. */
-export const PROTOCOLS: readonly number[] = [1];
+export const PROTOCOLS: readonly number[] = [1, 2];
+
+/** From this version on a stream carries effects. */
+export const EFFECTS_SINCE = 2;
 
 /** Throws ControlRefusal. */
 export function helloIn(request: ConnectRequest | undefined): Hello {

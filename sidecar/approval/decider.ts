@@ -2,7 +2,7 @@
  * Who decides over effects: a person at the sidecar's own socket, or the operator and through it a person of the cluster. The calls do
  * not know which.
  */
-import type { CardFacts } from '#core/approval/card-facts.ts';
+import type { CardFacts, Requester } from '#core/approval/card-facts.ts';
 
 /** One question to a person. */
 export interface Question {
@@ -61,6 +61,8 @@ export interface Intent {
 }
 
 export interface Decider {
+  /** Who asks, for every card of now: the decider renders cards itself, from its own knowledge. Throws CONTROL_STALE while it is not known. */
+  requester(): Requester;
   /**
    * Resolves once the question is kept durably by whoever decides. Asking the same name again is the same question.
    * Throws PosternError: LIMIT_EXCEEDED (too many open), CONTROL_STALE (nobody there to ask), AUDIT_UNAVAILABLE.

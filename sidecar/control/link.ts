@@ -10,7 +10,7 @@ import { findAuthority, type Peer, type Pin, pinOf } from './authority.ts';
 import type { ControlSettings } from './control-settings.ts';
 import { Replicas, type Resolve, systemResolve } from './replicas.ts';
 import { retryAfterMs } from './retry.ts';
-import { type ControlMessage, type OperatorMessage, PROTOCOL, runStream } from './stream.ts';
+import { type ControlMessage, type OperatorMessage, PROTOCOLS, runStream } from './stream.ts';
 import { ControlFault, type OwnEnd, type StreamEnd, streamEndOf } from './stream-end.ts';
 import { readToken } from './token.ts';
 
@@ -99,7 +99,7 @@ export class ControlLink {
       const token = readToken(settings.tokenFile);
       peer = { host: await within(left(), clock, this.#replicas.next(), 'name_unresolved'), port: settings.port };
       this.#ca ??= await this.#authority(peer, left(), signal);
-      const hello = { version, instance, protocols: [PROTOCOL], bundleRevision: this.#options.bundleRevision() };
+      const hello = { version, instance, protocols: [...PROTOCOLS], bundleRevision: this.#options.bundleRevision() };
       const { serverName } = this.#pin;
       await runStream(
         { peer, ca: this.#ca, serverName, token, hello, clock, signal, connectMs: left() },

@@ -22,7 +22,7 @@ import type { Peer } from './authority.ts';
 import { ControlFault } from './stream-end.ts';
 
 /** Version of the protocol that is spoken here. */
-export const PROTOCOL = 1;
+export const PROTOCOLS: readonly number[] = [1, 2];
 
 export type ControlMessage = NonNullable<MessageInitShape<typeof ConnectRequestSchema>['message']>;
 export type OperatorMessage = Exclude<ConnectResponse['message'], { case: 'welcome' | undefined }>;
@@ -81,7 +81,7 @@ async function listen(stream: Stream, watch: Watch, events: StreamEvents): Promi
   for await (const { message } of stream) {
     if (message.case === 'welcome') {
       if (silenceMs !== undefined) throw new ControlFault('protocol_broken');
-      if (message.value.protocol !== PROTOCOL) throw new ControlFault('version_unsupported');
+      if (!PROTOCOLS.includes(message.value.protocol)) throw new ControlFault('version_unsupported');
       silenceMs = silenceOf(message.value);
       events.onWelcome(message.value, (own) => stream.send({ message: own }));
     } else if (silenceMs === undefined) {
