@@ -1,188 +1,134 @@
 /**
- * The blocks of writes: approval, evidence, recheck, forEach, idempotency, prepare. They are judged now and executed once effects are
- * served; what is compiled of them is kept as written.
+ * The blocks that hold an effect back or tell what became of it: approval, evidence, recheck, forEach, idempotency, prepare. What is
+ * wrong with one block alone is said here; check-effect.ts has what they owe each other, check-references.ts what they owe other contracts.
  */
 
 import { limits } from '#core/bounds/limits.ts';
-import { isObject, memberOf } from '#core/completeness/path.ts';
 import { RESULT_VARIABLES } from '#core/completeness/rule.ts';
-import { jsonAt } from './compile-request.ts';
-import type { CompiledContract, JsonValue } from './compiled.ts';
-import { type Draft, type Stage, templateAt } from './draft.ts';
-import { isHeaderName, reservedBecause } from './header-rules.ts';
-import { nearestName } from './nearest.ts';
-import { plainText } from './plain-text.ts';
+import { argumentAt } from './argument-path.ts';
+import { idempotencyAt } from './compile-idempotency.ts';
+import { type Draft, templateAt } from './draft.ts';
+import type { ApprovalRules, EffectRules, EvidenceRules, PreparedField } from './effect-rules.ts';
+import { givenReadAt } from './given-read.ts';
 import type { ArgumentSchema, ArgumentsSchema } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
-const MODES = ['None', 'Session', 'EachCall'] as const;
-
-export function compileEffects(draft: Draft, args: ArgumentsSchema): CompiledContract['effects'] {
+export function compileEffects(draft: Draft, args: ArgumentsSchema): EffectRules {
   const { spec } = draft;
-  const approval = spec.at('approval');
-  const expiresAfterMs = approval.maybe('expiresAfter')?.milliseconds();
-  forEachAt(spec.maybe('forEach'), args);
-  evidenceAt(spec.maybe('evidence'), args, expiresAfterMs);
-  givenAt(draft, spec.maybe('recheck'), 'recheck');
-  idempotencyAt(draft, spec.at('idempotency'));
+  const approval = approvalAt(spec.at('approval'), args);
+  const forEach = spec.maybe('forEach');
+  const evidence = spec.maybe('evidence');
+  const recheck = spec.maybe('recheck');
   const prepare = spec.maybe('prepare');
-  givenAt(draft, prepare, 'prepare');
-  for (const field of prepare?.at('fields').list() ?? []) preparedFieldAt(draft, field);
-  spec.maybe('recheck')?.at('expect').rule(RESULT_VARIABLES);
-  argumentPathAt(approval.maybe('reason'), args);
-  for (const path of approval.at('vary').list()) argumentPathAt(path, args);
   return {
-    approval: { mode: approval.at('mode').choice(MODES), ...(expiresAfterMs === undefined ? {} : { expiresAfterMs }) },
-    ...asWritten(spec, ['evidence', 'recheck', 'forEach', 'idempotency', 'prepare']),
+    approval,
+    ...(evidence === undefined ? {} : { evidence: evidenceAt(evidence, args, approval) }),
+    ...(recheck === undefined
+      ? {}
+      : { recheck: { ...givenReadAt(draft, recheck, 'recheck'), expect: recheck.at('expect').rule(RESULT_VARIABLES) } }),
+    ...(forEach === undefined ? {} : { forEach: forEachAt(forEach, args) }),
+    idempotency: idempotencyAt(draft, spec.at('idempotency')),
+    ...(prepare === undefined
+      ? {}
+      : {
+          prepare: {
+            ...givenReadAt(draft, prepare, 'prepare'),
+            fields: prepare
+              .at('fields')
+              .list()
+              .map((field) => preparedFieldAt(draft, field)),
+          },
+        }),
   };
 }
 
-function asWritten(spec: SpecNode, names: readonly string[]): { readonly [name: string]: JsonValue } {
-  const kept: Record<string, JsonValue> = {};
-  for (const name of names) {
-    const value = isObject(spec.value) ? memberOf(spec.value, name) : undefined;
-    if (value !== undefined) kept[name] = value;
-  }
-  return kept;
+function approvalAt(node: SpecNode, args: ArgumentsSchema): ApprovalRules {
+  const calls = node.maybe('calls')?.count(1, limits.approvalCallsMax);
+  const reason = node.maybe('reason');
+  const because = node.maybeText('because');
+  return {
+    mode: node.at('mode').choice(['None', 'Session', 'EachCall']),
+    expiresAfterMs: expiresAfterAt(node.maybe('expiresAfter')),
+    ...(calls === undefined ? {} : { calls }),
+    vary: node
+      .at('vary')
+      .list()
+      .map((path) => argumentAt(path, args).path),
+    ...(reason === undefined ? {} : { reason: reasonAt(reason, args) }),
+    ...(because === undefined ? {} : { because }),
+  };
 }
 
-/** The schema a path such as `/project_ids` leads to. */
-export function argumentPathAt(node: SpecNode | undefined, args: ArgumentsSchema): ArgumentSchema | undefined {
-  if (node === undefined) return undefined;
-  const text = node.text();
-  let here: ArgumentSchema | undefined = args;
-  for (const name of text.split('/').slice(1)) {
-    here = here?.type === 'object' && Object.hasOwn(here.properties, name) ? here.properties[name] : undefined;
-  }
-  if (text !== '' && (!text.startsWith('/') || here === undefined || here === args)) {
-    const names = Object.keys(args.properties);
-    const near = nearestName(text.slice(1), names);
-    node.problem('argument-unknown', `${JSON.stringify(text)} is no argument.`, { nearest: near === undefined ? undefined : `/${near}` });
-    return undefined;
-  }
-  return here;
+function expiresAfterAt(node: SpecNode | undefined): number {
+  if (node === undefined) return limits.approvalExpiresMs;
+  const ms = node.milliseconds();
+  const { approvalExpiresMsMin: least, approvalExpiresMsMax: most } = limits;
+  if (!node.report.saidAbout(node.path) && (ms < least || ms > most))
+    node.problem('approval-expiry', `${JSON.stringify(node.value)} is not between ${least / 1000} seconds and ${most / 3_600_000} hours.`);
+  return ms;
 }
 
-function forEachAt(node: SpecNode | undefined, args: ArgumentsSchema): void {
-  if (node === undefined) return;
-  const schema = argumentPathAt(node.at('argument'), args);
-  if (schema !== undefined && (schema.type !== 'array' || schema.maxItems > limits.contractTargetsMax)) {
-    node.at('argument').problem('for-each', `The argument is no list of at most ${limits.contractTargetsMax} elements.`);
+function reasonAt(node: SpecNode, args: ArgumentsSchema): readonly string[] {
+  const { path, schema } = argumentAt(node, args);
+  if (schema !== undefined && schema.type !== 'string') node.problem('approval-reason', 'The reason is no text.');
+  return path;
+}
+
+/** A list that names an element twice would have the effect twice under one yes. */
+function forEachAt(node: SpecNode, args: ArgumentsSchema): NonNullable<EffectRules['forEach']> {
+  const place = node.at('argument');
+  const { path, schema } = argumentAt(place, args);
+  if (schema !== undefined) {
+    if (schema.type !== 'array' || schema.maxItems > limits.contractTargetsMax)
+      place.problem('for-each', `The argument is no list of at most ${limits.contractTargetsMax} elements.`);
+    else if (!schema.uniqueItems) place.problem('for-each', 'The list may name an element twice.', { cure: 'Set uniqueItems: true.' });
+    else if (schema.minItems < 1)
+      place.problem('for-each', 'The list may be empty, so a person would approve nothing.', { cure: 'Set minItems: 1.' });
   }
   node.at('order').choice(['Sequential']);
-  node.at('onFailure').choice(['Stop', 'Continue']);
+  return { argument: path, onFailure: node.at('onFailure').choice(['Stop', 'Continue']) };
 }
 
-function evidenceAt(node: SpecNode | undefined, args: ArgumentsSchema, approvalMs: number | undefined): void {
-  if (node === undefined) return;
-  node.at('from').text();
-  node.at('claim').choice(['Listed', 'Absent']);
-  argumentPathAt(node.at('ids'), args);
-  const maxAge = node.at('maxAge').milliseconds();
-  node.at('onIncomplete').choice(['Refuse', 'RequestReview']);
-  node.at('proof').choice(['Checked', 'Declared']);
-  if (approvalMs !== undefined && maxAge > 0 && maxAge < approvalMs + limits.evidenceMarginMsMin) {
-    node.at('maxAge').problem('evidence-age', 'The evidence may expire while a person still reads the card.');
-  }
+function evidenceAt(node: SpecNode, args: ArgumentsSchema, approval: ApprovalRules): EvidenceRules {
+  const ids = node.at('ids');
+  const named = argumentAt(ids, args);
+  if (named.schema !== undefined && !isIdLike(named.schema))
+    ids.problem('evidence-ids', 'The argument is neither an identifier nor a list of them.');
+  const maxAge = node.at('maxAge');
+  const maxAgeMs = maxAge.milliseconds();
+  // Whoever the binding or the default asks reads as long; only where nobody is ever asked is there nothing to outlive.
+  if (approval.mode !== 'None' && maxAgeMs > 0 && maxAgeMs < approval.expiresAfterMs + limits.evidenceMarginMsMin)
+    maxAge.problem('evidence-age', 'The evidence may expire while a person still reads the card.');
+  return {
+    from: node.at('from').text(),
+    ids: named.path,
+    claim: node.at('claim').choice(['Listed', 'Absent']),
+    maxAgeMs,
+    onIncomplete: node.at('onIncomplete').choice(['Refuse', 'RequestReview']),
+    match: node
+      .at('match')
+      .list()
+      .map((entry) => ({
+        evidenceArgument: entry.at('evidenceArgument').text(),
+        given: entry.at('argument').present
+          ? ({ kind: 'argument', argument: entry.at('argument').text() } as const)
+          : ({ kind: 'constant', value: entry.at('constant').value ?? null } as const),
+      })),
+    proof: node.at('proof').choice(['Checked', 'Declared']),
+  };
 }
 
-/** `contract` and `arguments` of another contract's read. */
-function givenAt(draft: Draft, node: SpecNode | undefined, stage: Stage): void {
-  if (node === undefined) return;
-  node.at('contract').text();
-  for (const [, value] of node.at('arguments').entries()) jsonAt(draft, value, stage);
+/** Texts and whole numbers are what identity is made of; free text is words, and a fraction has several spellings. */
+function isIdLike(schema: ArgumentSchema): boolean {
+  if (schema.type === 'array') return schema.items.type !== 'array' && isIdLike(schema.items);
+  return schema.type === 'integer' || (schema.type === 'string' && schema.free === undefined);
 }
 
-function preparedFieldAt(draft: Draft, field: SpecNode): void {
-  field.at('name').text();
-  field.at('path').pointer();
+function preparedFieldAt(draft: Draft, field: SpecNode): PreparedField {
   const after = field.maybe('after');
-  if (after !== undefined) templateAt(draft, after, 'words', 'prepare');
-}
-
-function idempotencyAt(draft: Draft, node: SpecNode): void {
-  const mode = node.at('mode').choice(['None', 'Natural', 'Key']);
-  const places = (['header', 'body', 'form'] as const).filter((place) => node.at(place).present);
-  if (mode === 'Key' && (places.length !== 1 || !node.at('ttl').present)) {
-    node.problem('idempotency-key', 'A key is sent in exactly one of header, body and form, and the remote keeps it for a ttl.');
-  }
-  if (mode !== 'Key' && places.length > 0)
-    node.problem('idempotency-key', `idempotency ${mode} sends no key.`, { cure: 'Set mode: Key, or drop the place.' });
-  node.maybe('ttl')?.milliseconds();
-  const header = node.maybe('header');
-  if (header !== undefined) checkKeyHeader(draft, header);
-  const settle = node.maybe('settle');
-  if (settle === undefined) return;
-  givenAt(draft, settle, 'settle');
-  settle.maybe('after')?.milliseconds();
-  settle.at('done').rule(RESULT_VARIABLES);
-  settle.maybe('notDone')?.rule(RESULT_VARIABLES);
-}
-
-/** The key's header is Postern's to send: a name the contract sets too, or one of the transport, would be sent twice. */
-function checkKeyHeader(draft: Draft, node: SpecNode): void {
-  const name = node.text().toLowerCase();
-  const reserved = reservedBecause(name);
-  if (name !== '' && !isHeaderName(name)) node.problem('header-name', `${JSON.stringify(name)} is not a header name.`);
-  else if (reserved !== undefined) node.problem('header-reserved', `The header ${name} ${reserved}.`);
-  else if (
-    draft.spec
-      .at('http')
-      .at('headers')
-      .entries()
-      .some(([written]) => written.toLowerCase() === name)
-  ) {
-    node.problem('duplicate-name', `The contract sets the header ${name} itself.`);
-  }
-}
-
-/** Which effect may have which blocks, and what a risky one owes (design section 3). */
-export function checkEffect(draft: Draft, contract: Pick<CompiledContract, 'effect' | 'effects' | 'target'>): void {
-  const { spec } = draft;
-  if (contract.effect === 'Read') checkRead(draft, contract);
-  else checkWrite(draft, contract);
-  const mode = spec.at('idempotency').at('mode').value;
-  const safeForSessions = contract.effect === 'Read' || (contract.effect === 'Write' && mode !== 'None');
-  if (contract.effects.approval.mode === 'Session' && !safeForSessions) {
-    spec
-      .at('approval')
-      .at('mode')
-      .problem('effect-session', `A ${contract.effect} with idempotency ${plainText(mode)} is not approved per session.`);
-  }
-}
-
-const WRITE_BLOCKS = ['forEach', 'evidence', 'recheck', 'prepare'] as const;
-
-function checkRead(draft: Draft, contract: Pick<CompiledContract, 'target'>): void {
-  for (const name of WRITE_BLOCKS) {
-    const block = draft.spec.maybe(name);
-    block?.problem('effect-block', `${name} belongs to Write and Destructive.`);
-  }
-  if ((draft.spec.maybeText('readOnlyBecause') ?? '').trim() !== '') return;
-  const { target } = contract;
-  // No method says that a command only reads, so its owner does (design section 10).
-  if (target.kind === 'ssh') draft.spec.at('ssh').problem('method-read-only', 'A Read over SSH has no readOnlyBecause.');
-  else if (!['GET', 'HEAD'].includes(target.request.method)) {
-    draft.spec.at('http').at('method').problem('method-read-only', `A Read with ${target.request.method} has no readOnlyBecause.`);
-  }
-}
-
-/** A write answers one object: only notices and waits say something about it (contract language, section 5, point 26). */
-const READ_BLOCKS = ['paging', 'consistency', 'required', 'signals', 'totals', 'reach', 'cursor', 'job', 'freshness', 'sources'] as const;
-
-function checkWrite(draft: Draft, contract: Pick<CompiledContract, 'effects'>): void {
-  const { spec } = draft;
-  const written = isObject(draft.object.spec.completeness) ? draft.object.spec.completeness : {};
-  for (const name of READ_BLOCKS) {
-    if (Object.hasOwn(written, name)) spec.at('completeness').at(name).problem('effect-block', `${name} belongs to Read.`);
-  }
-  if (spec.at('readOnlyBecause').present) spec.at('readOnlyBecause').problem('effect-block', 'readOnlyBecause belongs to Read.');
-  const approval = spec.at('approval');
-  const reason = (approval.maybeText('because') ?? '').trim();
-  const { mode } = contract.effects.approval;
-  if (spec.at('idempotency').at('mode').value === 'None' && mode !== 'EachCall' && reason === '') {
-    approval.problem('effect-approval', 'A call that may take effect twice is approved by nobody, and nothing says why.');
-  } else if (spec.at('effect').value === 'Destructive' && mode === 'None' && reason === '') {
-    approval.at('mode').problem('effect-because', 'A Destructive without approval needs a because.');
-  }
+  return {
+    name: field.at('name').text(),
+    path: field.at('path').pointer(),
+    ...(after === undefined ? {} : { after: templateAt(draft, after, 'words', 'prepare') }),
+  };
 }

@@ -6,6 +6,7 @@
  */
 import { digestOf } from '#core/encoding/canonical.ts';
 import { bestOf } from './best.ts';
+import { checkEffect } from './check-effect.ts';
 import { checkGrants, type Grants } from './check-grants.ts';
 import { checkNames, compileWarnings } from './check-names.ts';
 import { checkPath } from './check-path.ts';
@@ -15,7 +16,8 @@ import { checkResolve } from './check-resolve.ts';
 import { checkSlots } from './check-slots.ts';
 import { checkStructure } from './check-structure.ts';
 import { compileCompleteness } from './compile-completeness.ts';
-import { checkEffect, compileEffects } from './compile-effects.ts';
+import { compileEffects } from './compile-effects.ts';
+import { withKey } from './compile-idempotency.ts';
 import { checkConsistency, checkPaging } from './compile-paging.ts';
 import { compileResult } from './compile-result.ts';
 import { compileArgumentsSchema } from './compile-schema.ts';
@@ -103,7 +105,7 @@ function compileParts(draft: Draft, nowMs: number): Parts {
     arguments: args,
     resolve: tablesAt(spec.at('resolve')),
     constants: Object.assign(Object.create(null), spec.at('constants').object()),
-    target: compileTarget(draft),
+    target: withKey(draft, compileTarget(draft)),
     result: compileResult(spec.at('result')),
     completeness: compileCompleteness(draft, spec.at('completeness')),
     warnings: compileWarnings(draft, nowMs),

@@ -10,6 +10,7 @@ import type { Locator, Path } from '#core/completeness/path.ts';
 import type { Rule } from '#core/completeness/rule.ts';
 import type { JsonValue } from '#core/encoding/json-value.ts';
 import type { IncompleteCode, WarningCode } from '#core/error/reasons.ts';
+import type { EffectRules } from './effect-rules.ts';
 import type { ArgumentsSchema } from './schema.ts';
 
 export type { JsonValue };
@@ -328,15 +329,7 @@ export interface CompiledContract {
   readonly result: ResultRules;
   readonly completeness: CompletenessRules;
   readonly warnings: Readonly<Record<string, DeclaredWarning>>;
-  /** Validated and kept as written; executed once effects are served. */
-  readonly effects: {
-    readonly approval: { readonly mode: 'None' | 'Session' | 'EachCall'; readonly expiresAfterMs?: number };
-    readonly evidence?: JsonValue;
-    readonly recheck?: JsonValue;
-    readonly forEach?: JsonValue;
-    readonly idempotency?: JsonValue;
-    readonly prepare?: JsonValue;
-  };
+  readonly effects: EffectRules;
   readonly presets: readonly { readonly name: string; readonly digest: string }[];
   /** The best an answer of this contract can be: shown by lint, ListActions and the printer column. */
   readonly best: 'Complete' | 'SinglePage' | 'Partial';

@@ -110,6 +110,9 @@ const DEFAULTS: readonly Default[] = [
   at('idempotency.mode', 'None'),
   at('approval', {}),
   at('approval.mode', approvalMode),
+  // Where nobody is asked a time would only mislead; a binding that asks all the same uses this one too.
+  at('approval.expiresAfter', (approval) => (approval.mode === 'None' ? undefined : duration(limits.approvalExpiresMs))),
+  at('approval.calls', (approval) => (approval.mode === 'Session' ? limits.approvalCallsDefault : undefined)),
 ];
 
 /** The spec with every default in its place, and the places that were filled. The given spec is not changed. */

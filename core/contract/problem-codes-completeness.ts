@@ -1,5 +1,5 @@
 /**
- * Problems of results, completeness and effects.
+ * Problems of results and completeness.
  */
 
 export const COMPLETENESS_CODES = {
@@ -67,44 +67,6 @@ export const COMPLETENESS_CODES = {
     severity: 'error',
     what: 'A table entry needs match or prefix, and exactly one of reason, warning, ignore.',
     cure: 'Write {match: text, reason: CODE}.',
-  },
-  'effect-block': { severity: 'error', what: 'A block that belongs to another effect.', cure: 'Drop the block.' },
-  'effect-approval': {
-    severity: 'error',
-    what: 'Write or Destructive without idempotency needs approval EachCall or a written because.',
-    cure: 'Set approval.mode: EachCall, or write approval.because.',
-  },
-  'effect-session': {
-    severity: 'error',
-    what: 'Approval per session is for Read and idempotent Write only.',
-    cure: 'Set approval.mode: EachCall.',
-  },
-  'effect-because': { severity: 'error', what: 'A switch that needs a written reason has none.', cure: 'Add because.' },
-  'idempotency-key': {
-    severity: 'error',
-    what: 'idempotency Key says not, or more than once, where the key is sent.',
-    cure: 'Write one of header, body, form, and a ttl.',
-  },
-  'reference-effect': { severity: 'error', what: 'A read that is named here is not a Read.', cure: 'Name a contract with effect: Read.' },
-  'reference-arguments': {
-    severity: 'error',
-    what: 'The arguments given to another contract are not those it takes.',
-    cure: 'Give every required argument and no other.',
-  },
-  'evidence-match': {
-    severity: 'error',
-    what: 'evidence.match does not give every argument of the read.',
-    cure: 'Add an entry for each argument of the read.',
-  },
-  'evidence-age': {
-    severity: 'warning',
-    what: 'maxAge does not exceed the life of an approval by five minutes, so evidence may expire while a person reads.',
-    cure: 'Raise maxAge or lower approval.expiresAfter.',
-  },
-  'evidence-absence': {
-    severity: 'error',
-    what: 'claim: Absent needs a read with absence: Provable.',
-    cure: "Change the claim, or the read's scope.",
   },
   'best-partial': {
     severity: 'warning',

@@ -4,6 +4,7 @@
  */
 import { BINDING_CODES } from './problem-codes-binding.ts';
 import { COMPLETENESS_CODES } from './problem-codes-completeness.ts';
+import { EFFECT_CODES } from './problem-codes-effects.ts';
 import { REQUEST_CODES } from './problem-codes-request.ts';
 import { STRUCTURE_CODES } from './problem-codes-structure.ts';
 
@@ -20,6 +21,7 @@ export const PROBLEM_CODES = {
   ...STRUCTURE_CODES,
   ...REQUEST_CODES,
   ...COMPLETENESS_CODES,
+  ...EFFECT_CODES,
   ...BINDING_CODES,
 } as const satisfies Record<string, ProblemEntry>;
 

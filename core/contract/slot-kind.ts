@@ -3,6 +3,7 @@
  * other text, and every value it can have where the contract fixes them.
  */
 import { isList, isObject, memberOf } from '#core/completeness/path.ts';
+import { schemaAt } from './argument-path.ts';
 import type { JsonValue, Slot } from './compiled.ts';
 import { nearestName } from './nearest.ts';
 import type { ArgumentSchema, ArgumentsSchema } from './schema.ts';
@@ -95,6 +96,8 @@ const NUMBERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 function numberKind(slot: Slot): SlotKind | UnknownName {
+  if (slot.root === 'operation' && slot.path[0] === 'key')
+    return { kind: 'unknown', message: `${slot.text} is put in its place by idempotency with mode: Key, and written nowhere else.` };
   const names = NUMBERS[slot.root] ?? [];
   if (!names.includes(slot.path[0] ?? '')) return unknown(slot, names);
   return { ...FIXED, shape: slot.root === 'operation' ? 'text' : 'number' };
@@ -197,8 +200,7 @@ function constantKind(slot: Slot, declared: Declared): SlotKind | UnknownName {
 
 function eachKind(declared: Declared, slot: Slot): SlotKind | UnknownName {
   const over = declared.spec.at('forEach').at('argument').value;
-  const name = typeof over === 'string' ? over.slice(1) : '';
-  const schema = Object.hasOwn(declared.arguments.properties, name) ? declared.arguments.properties[name] : undefined;
+  const schema = typeof over === 'string' ? schemaAt(over.split('/').slice(1), declared.arguments) : undefined;
   if (schema?.type !== 'array') return { kind: 'unknown', message: `${slot.text} stands for an element of forEach, and there is none.` };
   return { ...schemaKind(schema.items), inert: false };
 }

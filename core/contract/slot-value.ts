@@ -23,6 +23,7 @@ export interface SlotValues {
   readonly limits: Named;
   /** What is left of this call: `millis`. */
   readonly budget: Named;
+  /** `id` of the operation, and `key`, by which a remote tells a repetition: the id, for one element of a `forEach` `<id>-<index>`. */
   readonly operation: Named;
   /** The element a `forEach` request is for. */
   readonly each?: JsonValue;

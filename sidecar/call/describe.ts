@@ -29,13 +29,7 @@ export function describeAction(contract: CompiledContract, refused?: string): Ac
     absence: completeness.scope?.absence === 'Provable' ? 'provable' : 'never',
     exclusions: completeness.scope?.exclusions ?? [],
     limits: { pages: own.pages, items: own.items, bytes: own.bytes, timeMs: own.timeMs },
-    evidenceFrom: evidenceSource(contract),
+    evidenceFrom: contract.effects.evidence?.from.replaceAll('-', '_') ?? '',
     revision: contract.revision,
   };
-}
-
-function evidenceSource(contract: CompiledContract): string {
-  const evidence = contract.effects.evidence;
-  if (typeof evidence !== 'object' || evidence === null || !('from' in evidence) || typeof evidence.from !== 'string') return '';
-  return evidence.from.replaceAll('-', '_');
 }

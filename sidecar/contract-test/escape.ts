@@ -7,7 +7,7 @@
  */
 import { connect } from 'node:net';
 import { systemClock } from '#core/bounds/clock.ts';
-import { isObject } from '#core/completeness/path.ts';
+import { isObject, memberOf } from '#core/completeness/path.ts';
 import { checkArguments } from '#core/contract/arguments.ts';
 import { assemble } from '#core/contract/assemble.ts';
 import type { CompiledContract, JsonValue, RequestTemplate } from '#core/contract/compiled.ts';
@@ -140,15 +140,17 @@ function slotValues(contract: CompiledContract, args: Readonly<Record<string, Js
       ...(limits.pageSize === undefined ? {} : { pageSize: limits.pageSize }),
     },
     budget: { millis: limits.timeMs },
-    operation: { id: 'op_escape00000000000000000000' },
+    operation: { id: 'op_escape00000000000000000000', key: 'op_escape00000000000000000000' },
     ...eachOf(contract, args),
   };
 }
 
 /** The first element of the list that `forEach` runs over. */
 function eachOf({ effects }: CompiledContract, args: Readonly<Record<string, JsonValue>>): { readonly each?: JsonValue } {
-  const argument = isObject(effects.forEach) ? effects.forEach.argument : undefined;
-  const list = typeof argument === 'string' ? args[argument.replace(/^\//, '')] : undefined;
+  const list = effects.forEach?.argument.reduce<JsonValue | undefined>(
+    (value, name) => (isObject(value) ? memberOf(value, name) : undefined),
+    args,
+  );
   return Array.isArray(list) && list.length > 0 ? { each: list[0] as JsonValue } : {};
 }
 

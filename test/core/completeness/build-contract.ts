@@ -82,7 +82,7 @@ export function contract(given: Given = {}): CompiledContract {
       },
     },
     warnings: given.warnings ?? {},
-    effects: { approval: { mode: 'None' } },
+    effects: { approval: { mode: 'None', expiresAfterMs: 900_000, vary: [] }, idempotency: { mode: 'None' } },
     presets: [],
     best: 'Complete',
     revision: `sha256:${'0'.repeat(64)}`,

@@ -40,7 +40,7 @@ test('compile: defaults are filled in', () => {
     pageSize: 100,
     parallel: 4,
   });
-  assert.deepEqual(contract.effects.approval, { mode: 'None' });
+  assert.deepEqual(contract.effects, { approval: { mode: 'None', expiresAfterMs: 15 * 60_000, vary: [] }, idempotency: { mode: 'None' } });
   assert.equal(contract.completeness.onIncomplete, 'Return');
   assert.deepEqual(contract.completeness.cursor, { ttlMs: 5 * 60_000, onExpiry: 'Fail', afterMutation: 'Keep' });
   assert.deepEqual(contract.result.fields, [

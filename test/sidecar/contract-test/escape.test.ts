@@ -76,7 +76,7 @@ function contractOf(body: BodyTemplate): CompiledContract {
     constants: {},
     target: { kind: 'http', credential: ['notes'], request: { ...REQUEST, body } },
     completeness: { limits: { pages: 1, items: 1, bytes: 1000, timeMs: 1000, parallel: 1 } } as CompiledContract['completeness'],
-    effects: { approval: { mode: 'None' } },
+    effects: { approval: { mode: 'None', expiresAfterMs: 900_000, vary: [] }, idempotency: { mode: 'None' } },
   };
   return contract as CompiledContract;
 }
