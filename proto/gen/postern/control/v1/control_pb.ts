@@ -400,7 +400,7 @@ export type PlannedOperation = Message<"postern.control.v1.PlannedOperation"> & 
   operationId: string;
 
   /**
-   * The facts of the card as JSON, without the requester; at most 64 KiB.
+   * The facts of the card as JSON, without the requester; at most 128 KiB, and a message at most 256 KiB.
    *
    * @generated from field: bytes facts_json = 2;
    */
