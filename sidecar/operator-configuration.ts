@@ -19,6 +19,7 @@ import type { ControlSettings } from '#sidecar/control/control-settings.ts';
 import type { KeptBundle } from '#sidecar/control/kept-bundle.ts';
 import { systemBootClock } from '#sidecar/control/lease.ts';
 import { ControlLink } from '#sidecar/control/link.ts';
+import { type Keeper, OperatorDecider } from '#sidecar/control/operator-decider.ts';
 import { type ReportedWarning, Reports } from '#sidecar/control/reports.ts';
 import type { Session } from '#sidecar/control/session.ts';
 import { ControlState } from '#sidecar/control/state.ts';
@@ -39,6 +40,8 @@ export interface OperatorMeans {
   readonly metrics: SidecarMetrics;
   readonly store: CredentialStore;
   readonly remotes: RemotesMeans;
+  /** The journal: what must be told to the operator outlives a restart there. Without one nothing is told twice. */
+  readonly keeper?: Keeper;
 }
 
 interface Served extends ServedBundle {
@@ -52,8 +55,11 @@ interface Arrived {
   readonly count: () => void;
 }
 
+const NOTHING_KEPT: Keeper = { keep: () => Promise.resolve(), kept: () => [], get: () => undefined };
+
 export class OperatorConfiguration implements Configuration {
   readonly standing: SessionStanding;
+  readonly decider: OperatorDecider;
   readonly #means: OperatorMeans;
   readonly #log: Log;
   readonly #state: ControlState;
@@ -84,6 +90,7 @@ export class OperatorConfiguration implements Configuration {
       alarm: (ms, ring) => clock.alarm(ms, ring),
       credentials: () => this.#credentials.kept(),
     });
+    this.decider = new OperatorDecider({ clock, keeper: means.keeper ?? NOTHING_KEPT, send: (message) => this.#link.send(message) });
     this.#link = new ControlLink({
       settings: means.control,
       version: means.version,
@@ -91,8 +98,9 @@ export class OperatorConfiguration implements Configuration {
       clock,
       log: this.#log,
       bundleRevision: () => this.#served?.revision ?? '',
-      onWelcome: ({ session, namespace }) => {
+      onWelcome: ({ session, namespace, protocol }) => {
         this.#state.welcomed(session, namespace);
+        this.decider.welcomed(protocol);
         if (this.#served !== undefined) this.#acknowledge(this.#served);
         this.#reports.begin();
       },
@@ -170,6 +178,8 @@ export class OperatorConfiguration implements Configuration {
       case 'renewal':
         this.#renew(Number(message.value.leaseMs));
         break;
+      default:
+        this.decider.heard(message);
     }
   }
 
@@ -179,6 +189,7 @@ export class OperatorConfiguration implements Configuration {
    */
   #ended(end: StreamEnd): void {
     this.#reports.end();
+    this.decider.ended();
     this.#means.metrics.controlEnded(end);
     if (end === 'DUPLICATE_SIDECAR') this.#state.says({ state: State.SUSPENDED, because: 'Another process of the pod has its session.' });
     if (end === 'SESSION_ENDED') this.#state.says({ state: State.ENDED, because: '' });

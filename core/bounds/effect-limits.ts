@@ -22,6 +22,31 @@ export const EFFECT_LIMITS = {
   journalEntriesMax: 10_000,
   /** How long an ended operation can still be asked for. */
   journalKeptMs: 24 * 3_600_000,
+  /** Operations and kept values together, in bytes of their records: what a start reads again and the process holds. */
+  journalBytesMax: 16 * 1024 * 1024,
+  /** Values kept by name, and one of them as JSON. */
+  journalNamesMax: 10_000,
+  journalValueBytesMax: 256 * 1024,
+  /** The log is rewritten with what still counts when it is longer than this, and than so many times what counts. */
+  journalCompactBytesMin: 8 * 1024 * 1024,
+  journalCompactFactor: 4,
+
+  // the write-ahead log
+  /** One record; the journal's longest, a rewritten entry with plan and outcome, fits. */
+  walPayloadBytesMax: 1024 * 1024,
+  /** Records and bytes that wait for the disk; more are refused (failure case AUD-15). */
+  walQueueEntriesMax: 4_096,
+  walQueueBytesMax: 8 * 1024 * 1024,
+  /** One group commit: a batch is one frame, and a reader holds it in memory. */
+  walBatchBytesMax: 1024 * 1024,
+  walBatchEntriesMax: 1_024,
+  /** Longest wait for the disk before everybody who waits is refused (AUD-15). */
+  walAppendMs: 5_000,
+  /** Room reserved for one segment; the next one begins when it is used up, or after this time. */
+  walSegmentBytes: 2 * 1024 * 1024,
+  walSegmentAgeMs: 24 * 3_600_000,
+  /** A longer file is none of ours, and is not read into memory (AUD-22). */
+  walSegmentFileBytesMax: 128 * 1024 * 1024,
 
   // contracts of effects
   /** How long a question may wait: below the least nobody can read it, above the most nobody remembers why it was asked. */
@@ -55,4 +80,46 @@ export const EFFECT_LIMITS = {
   approvalReasonCharsMax: 500,
   /** Questions that are over and still answer what became of them, none older than journalKeptMs. */
   approvalsOverKeptMax: 200,
+
+  // approvals in a cluster: the sidecar's end
+  /** How long a sidecar waits for the operator's answer to a question, and to an intent; a stream that breaks meanwhile may come back. */
+  operatorAnswerMsMax: 10_000,
+  /** Questions a sidecar knows the state of; the oldest that are over are forgotten first. */
+  questionsKnownMax: 1_000,
+
+  // approvals in a cluster: the operator's end
+  /** Messages about effects one sidecar may send: so many at once, then at a pace. Each costs the API server up to three writes. */
+  effectMessagesBurst: 400,
+  effectMessagesPerSecond: 40,
+  /** Of one stream, worked on at once; the others wait in order. */
+  effectMessagesAtOnceMax: 8,
+  /** Waiting beyond these: answered LIMIT_EXCEEDED. */
+  effectMessagesWaitingMax: 400,
+  /** Compiled contracts kept by a replica, for the cards of the next minutes. */
+  approvalCompiledMax: 200,
+  /** Tries to mark an approval used while somebody else writes it. */
+  approvalUseTriesMax: 5,
+  /** An approval that is over stays visible for so long. */
+  approvalKeptMs: 24 * 3_600_000,
+  /** A question about an unknown outcome waits so long for a person; then equal calls are possible again. */
+  holdKeptMs: 7 * 24 * 3_600_000,
+  /** Told again so long before that. */
+  holdWarnMs: 24 * 3_600_000,
+  /** A hold of a stream that is gone becomes a question after this time: the sidecar may come back and tell. */
+  holdGraceMs: 120_000,
+  /** A hold of a stream that stands, untold after this time, is looked at as if it were gone: no action runs so long. */
+  holdUntoldMs: 3_600_000,
+
+  // the outgoing webhook
+  /** Approvals whose notice waits; more are dropped and counted. */
+  noticesWaitingMax: 1_000,
+  noticeTriesMax: 6,
+  noticeRetryMsMin: 1_000,
+  noticeRetryMsMax: 60_000,
+  /** One try, to the end of the answer. */
+  noticeMsMax: 10_000,
+  /** Read of an answer before the connection is closed. */
+  noticeAnswerBytesMax: 16 * 1024,
+  /** The sentence in a notice. */
+  noticeSentenceCharsMax: 500,
 } as const;

@@ -408,6 +408,7 @@ export type PlannedOperation = Message<"postern.control.v1.PlannedOperation"> & 
 
   /**
    * Digest of the card the sidecar rendered from them. Another one than the operator's is refused.
+   * Empty in an intent, which nobody decides on.
    *
    * @generated from field: string card_digest = 3;
    */
