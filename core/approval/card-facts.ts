@@ -27,6 +27,10 @@ export interface CardFacts {
   readonly grant?: { readonly calls: number; readonly vary: readonly string[] };
   /** Set on a plan that stands on the card of another one: why it is a choice. */
   readonly alternative?: { readonly name: AlternativeName; readonly of: string };
+  /** Names of the other plans that stand beside this card. Absent: none. */
+  readonly choices?: readonly AlternativeName[];
+  /** An equal call of this session was denied before; by whom is untrusted text. */
+  readonly denied?: { readonly atMs: number; readonly approver: string };
 }
 
 /** `alone`: a sidecar without an operator, which knows nobody by name. */
