@@ -42,6 +42,7 @@ function named(rule: OutcomeRule, reply: Reply): Outcome {
 
 function byStatus(reply: Reply): Outcome {
   const { status } = reply;
+  if (status === 0) return byExit(reply);
   // 206 answers a request for a range, and none was made (failure case HTTP-32).
   if (status === 206) return failed('Protocol');
   if (status >= 200 && status <= 299) return faultOf(reply, 'Ok') ?? { kind: 'Ok' };
@@ -49,6 +50,14 @@ function byStatus(reply: Reply): Outcome {
   if (status === 403 || status === 404) return failed('Denied');
   if (status === 408 || status >= 500) return failed('Unavailable');
   return failed('Rejected');
+}
+
+/** A command: exit 0 is Ok, any other its refusal. One that was killed, or never said how it ended, is no answer (failure case SSH-06). */
+function byExit(reply: Reply): Outcome {
+  const { exit } = reply;
+  if (exit === undefined) return failed('Protocol');
+  if ('signal' in exit) return failed('Unavailable');
+  return exit.code === 0 ? (faultOf(reply, 'Ok') ?? { kind: 'Ok' }) : failed('Rejected');
 }
 
 /** An unframed body that decodes is read, and leaves the page unproven; every other fault makes the answer unusable. */
