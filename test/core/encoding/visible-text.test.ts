@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isPlainlyVisible, visibleText } from '#core/encoding/visible-text.ts';
+import { expectHonest, HOSTILE_TEXTS } from './hostile-text.ts';
 
 const hidden: readonly (readonly [string, number])[] = [
   ['bidi override', 0x202e],
@@ -111,4 +112,18 @@ test('visible text: cleaning twice changes nothing', () => {
     }),
     { numRuns: 1000 },
   );
+});
+
+test('visible text: no text of the hostile corpus makes a surface lie (APR-06 to APR-09, APR-18)', () => {
+  for (const hostile of HOSTILE_TEXTS) {
+    const shown = visibleText(hostile.text);
+    expectHonest(shown, hostile);
+    assert.equal(isPlainlyVisible(hostile.text), !hostile.hidden, `${hostile.id}: ${hostile.kind}`);
+  }
+});
+
+test('hostile corpus: finds a surface that shows what came', () => {
+  for (const hostile of HOSTILE_TEXTS.filter(({ hidden }) => hidden)) {
+    assert.throws(() => expectHonest(`reason: ${hostile.text}`, hostile), `${hostile.id}: ${hostile.kind}`);
+  }
 });
