@@ -174,6 +174,15 @@ export const limits = {
   tokenLifeMsDefault: 5 * 60_000,
   /** A token is renewed this long before it ends, or after nine tenths of a short life. */
   tokenMarginMs: 30_000,
+  /** GitHub refuses a claim that begins in the future by its clock, or ends more than ten minutes from now: a minute is left on each side. */
+  githubClaimBackdatedMs: 60_000,
+  githubClaimLifeMs: 9 * 60_000,
+  /** Life of an installation token; GitHub gives no longer one. */
+  githubTokenLifeMsMax: 3_600_000,
+  /** A certificate and a key that do not belong together are a rotation of which one file was seen: the pair before it is used for so long. */
+  certificatePairMsMax: 2_000,
+  /** Certificates in one file: the leaf and the chain to a root. */
+  certificatesMax: 10,
 
   // contract tests
   /** Copies one `$repeat` of a recording may make; ten pages of the largest page size known. */

@@ -8,7 +8,7 @@ import { type Address, addressKind } from './address-kind.ts';
 import { checkStructure } from './check-structure.ts';
 import { METHODS } from './compile-request.ts';
 import type { CompiledBinding } from './compiled-binding.ts';
-import { checkCredentialUse, checkKeyName } from './credential-use.ts';
+import { checkCredentialUse, checkKeyName, GITHUB_API_URL } from './credential-use.ts';
 import { type Origin, parseOrigin } from './destination.ts';
 import { deepFreeze } from './freeze.ts';
 import { plainText } from './plain-text.ts';
@@ -81,11 +81,17 @@ function checkDestination(node: SpecNode, kind: string | undefined): string | un
   }
   if (origin === undefined) return undefined;
   checkTransport(node, origin, transport);
-  if (kind !== undefined && (origin.scheme === 'ssh') !== (kind === 'sshKey')) {
+  if (kind !== undefined && !goesTo(kind, origin)) {
     written.problem('binding-kind', `A ${kind} credential does not go to ${origin.text}.`);
   }
   if (origin.address !== undefined) checkLiteralAddress(node, origin.address);
   return origin.text;
+}
+
+/** A key opens an SSH connection and nothing else; a certificate is shown in a TLS handshake. */
+function goesTo(kind: string, { scheme }: Origin): boolean {
+  if (kind === 'sshKey') return scheme === 'ssh';
+  return scheme === 'https' || (scheme === 'http' && kind !== 'clientCertificate');
 }
 
 /** The address is known now, so what the sidecar would refuse on every call is refused here. */
@@ -161,9 +167,16 @@ function checkTogether(spec: SpecNode, origins: readonly (string | undefined)[])
     if (origin !== undefined && origins.indexOf(origin) < index)
       nodes[index]?.at('origin').problem('duplicate-name', `${origin} stands twice.`);
   }
-  const token = spec.at('use').at('oauth2ClientCredentials').at('tokenUrl');
-  if (typeof token.value === 'string' && !origins.includes(originOf(token.value))) {
-    token.problem('binding-destination', 'The origin of tokenUrl is none of the destinations.', {
+  checkTokenPlace(spec.at('use').at('oauth2ClientCredentials').at('tokenUrl'), 'tokenUrl', origins);
+  const app = spec.at('use').at('githubApp');
+  if (app.present) checkTokenPlace(app.at('apiUrl'), 'apiUrl', origins, GITHUB_API_URL);
+}
+
+/** What buys a token goes to a destination of the owner too; `unless`: the place where the binding names none. */
+function checkTokenPlace(node: SpecNode, name: string, origins: readonly (string | undefined)[], unless?: string): void {
+  const url = node.present ? node.value : unless;
+  if (typeof url === 'string' && !origins.includes(originOf(url))) {
+    node.problem('binding-destination', `The origin of ${name}, ${originOf(url)}, is none of the destinations.`, {
       cure: 'Add its origin to destinations.',
     });
   }

@@ -96,11 +96,9 @@ function checkEach(draft: Draft, parts: Parts, uses: readonly Use[], bindings: r
 }
 
 function notServed(name: string, binding: CompiledBinding): readonly string[] {
-  const kind = ['githubApp', 'clientCertificate'].find((each) => Object.hasOwn(binding.spec.use, each));
-  const kinds = kind === undefined ? [] : [`This release does not serve the credential kind ${kind} of the binding ${name}.`];
   // Its owner wants a hop in between; going there directly is not what was granted.
   const hops = binding.spec.destinations.some(({ via }) => via !== undefined);
-  return hops ? [...kinds, `This release does not serve the hop (via) of the binding ${name}.`] : kinds;
+  return hops ? [`This release does not serve the hop (via) of the binding ${name}.`] : [];
 }
 
 function usesOf(draft: Draft, target: Target, sources: CompletenessRules['sources']): readonly Use[] {

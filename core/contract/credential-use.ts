@@ -13,6 +13,9 @@ export const USE_KINDS = [
   'clientCertificate',
   'sshKey',
 ] as const;
+/** Where the token of a GitHub App is fetched, unless the binding names another place. */
+export const GITHUB_API_URL = 'https://api.github.com';
+
 export type UseKind = (typeof USE_KINDS)[number];
 
 /** The one kind, or nothing when there is none or more than one. */
@@ -29,6 +32,7 @@ export function checkCredentialUse(node: SpecNode): UseKind | undefined {
   }
   if (kind === 'header') checkHeader(use);
   if (kind === 'oauth2ClientCredentials') checkTokenUrl(use.at('tokenUrl'));
+  if (kind === 'githubApp' && use.at('apiUrl').present) checkTokenUrl(use.at('apiUrl'));
   return kind;
 }
 
@@ -57,6 +61,6 @@ function checkTokenUrl(node: SpecNode): void {
   const parsed = parseOrigin(origin);
   for (const fault of parsed.faults) node.problem(fault.code, fault.message, { cure: fault.cure });
   if (parsed.origin !== undefined && parsed.origin.scheme !== 'https')
-    node.problem('url-scheme', 'A client secret is sent to https:// only.');
+    node.problem('url-scheme', 'What a token is bought with is sent to https:// only.');
   if (/[?#\s\\]|\$\(/.test(url)) node.problem('url-character', 'The token URL has a query, a fragment, a slot or white space.');
 }

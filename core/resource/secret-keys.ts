@@ -6,12 +6,19 @@ import type { CredentialBinding } from './gen/credential-binding.ts';
 
 export interface SecretKey {
   readonly key: string;
-  /** A user name, an access key id, a CA: never masked, and read as what it is. */
+  /** A user name, an id, a certificate: never masked, and read as what it is. */
   readonly kind: 'secret' | 'public';
 }
 
 /** The credential store keeps what it read of a key by its kind, so its readers must agree with this. */
-const PUBLIC_FIELDS: ReadonlySet<string> = new Set(['usernameKey', 'accessKeyIdKey', 'clientIdKey']);
+const PUBLIC_FIELDS: ReadonlySet<string> = new Set([
+  'usernameKey',
+  'accessKeyIdKey',
+  'clientIdKey',
+  'appIdKey',
+  'installationIdKey',
+  'certificateKey',
+]);
 
 /** Every field of `use` that is `key` or ends in `Key` names one (contract language, section 2.7), and so do the CAs of destinations; sorted. */
 export function secretKeysOf({ destinations, use }: Pick<CredentialBinding['spec'], 'destinations' | 'use'>): readonly SecretKey[] {

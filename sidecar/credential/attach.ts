@@ -8,15 +8,19 @@
 import type { Clock } from '#core/bounds/clock.ts';
 import { isAssembled, type OutboundRequest } from '#core/contract/assemble.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
+import { GITHUB_API_URL } from '#core/contract/credential-use.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { awsSigV4Scheme } from './aws-sig-v4.ts';
+import { clientCertificateScheme } from './client-certificate.ts';
 import { destinationFinder, type FindDestination } from './destination-rules.ts';
+import { githubAppScheme } from './github-app.ts';
 import { CredentialMask, type Maskable } from './mask.ts';
-import { oauth2Scheme, type SendTokenRequest } from './oauth2.ts';
+import { oauth2Scheme } from './oauth2.ts';
 import type { RetiredSecrets } from './retired.ts';
-import type { Headers, Scheme } from './scheme.ts';
+import type { ClientIdentity, Headers, Scheme } from './scheme.ts';
 import { basicScheme, bearerScheme, headerScheme } from './static-scheme.ts';
 import type { CredentialStore } from './store.ts';
+import type { SendTokenRequest } from './token-scheme.ts';
 
 export interface CredentialMeans {
   readonly store: CredentialStore;
@@ -75,6 +79,11 @@ export class BindingCredential {
   renew(refused?: OutboundRequest): boolean {
     return this.#scheme.renew?.(refused) ?? false;
   }
+
+  /** What connections of this binding show, where its credential is a certificate. Throws PosternError VAULT_LOCKED, CREDENTIAL_INVALID. */
+  identity(): ClientIdentity | undefined {
+    return this.#scheme.identity?.();
+  }
 }
 
 function withHeaders(request: OutboundRequest, added: Headers): OutboundRequest {
@@ -89,16 +98,26 @@ function withHeaders(request: OutboundRequest, added: Headers): OutboundRequest 
 function schemeOf({ spec }: CompiledBinding, { store, clock, sendTokenRequest }: CredentialMeans): Scheme {
   const { use } = spec;
   const secret = spec.secret.name;
+  const tokens = { store, clock, send: sendTokenRequest };
   if (use.bearer !== undefined) return bearerScheme(store, secret, use.bearer);
   if (use.header !== undefined) return headerScheme(store, secret, use.header);
   if (use.basic !== undefined) return basicScheme(store, secret, use.basic);
   if (use.awsSigV4 !== undefined) return awsSigV4Scheme(store, secret, use.awsSigV4, clock);
+  if (use.clientCertificate !== undefined) return clientCertificateScheme(store, secret, use.clientCertificate, clock);
   if (use.oauth2ClientCredentials !== undefined) {
-    const { tokenUrl } = use.oauth2ClientCredentials;
-    if (!spec.destinations.some(({ origin }) => origin === new URL(tokenUrl).origin)) {
-      throw new PosternError('EGRESS_DENIED', "The token endpoint is not among the binding's destinations.");
-    }
-    return oauth2Scheme(secret, use.oauth2ClientCredentials, { store, clock, send: sendTokenRequest });
+    checkTokenPlace(spec, use.oauth2ClientCredentials.tokenUrl);
+    return oauth2Scheme(secret, use.oauth2ClientCredentials, tokens);
+  }
+  if (use.githubApp !== undefined) {
+    checkTokenPlace(spec, use.githubApp.apiUrl ?? GITHUB_API_URL);
+    return githubAppScheme(secret, use.githubApp, tokens);
   }
   throw new PosternError('CONTRACT_NOT_READY', 'This kind of credential is not served yet.');
+}
+
+/** The compiler says so too; what buys tokens must not depend on it. */
+function checkTokenPlace({ destinations }: CompiledBinding['spec'], url: string): void {
+  if (!destinations.some(({ origin }) => origin === new URL(url).origin)) {
+    throw new PosternError('EGRESS_DENIED', "The token endpoint is not among the binding's destinations.");
+  }
 }

@@ -9,6 +9,13 @@ import type { Maskable } from './mask.ts';
 
 export type Headers = readonly (readonly [string, string])[];
 
+/** What a client shows in a TLS handshake, as PEM; checked: the two belong together. */
+export interface ClientIdentity {
+  /** The leaf first, then the chain. */
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
 export interface Scheme {
   /**
    * Headers to add. MUST NOT depend on anything but the request, the destination and the values.
@@ -22,6 +29,12 @@ export interface Scheme {
    * as it was sent, a newer token is left alone.
    */
   renew?(refused?: OutboundRequest): boolean;
+  /**
+   * What connections show; only where the credential is a certificate. The same object while nothing changed, another one for other
+   * files: a connection that showed the old one must not carry another request.
+   * Throws PosternError VAULT_LOCKED or CREDENTIAL_INVALID.
+   */
+  identity?(): ClientIdentity;
 }
 
 /** A value as it goes into a header: visible ASCII and, inside, spaces. */

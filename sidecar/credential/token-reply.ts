@@ -7,6 +7,8 @@ import { PosternError } from '#core/error/postern-error.ts';
 export interface TokenReply {
   readonly status: number;
   readonly body: Uint8Array;
+  /** Names lower-case. */
+  readonly headers?: readonly (readonly [string, string])[];
   readonly fault?: string;
 }
 

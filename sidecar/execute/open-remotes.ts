@@ -109,6 +109,7 @@ export class Remotes {
         credential,
         ...(addresses === undefined ? {} : { addresses }),
         ...(ca === undefined ? {} : { ca: () => store.read(binding.spec.secret.name, ca.key, 'public').reveal() }),
+        ...(binding.spec.use.clientCertificate === undefined ? {} : { identity: () => this.#credential(binding).identity() }),
       });
       this.#transports.set(key, transport);
     }

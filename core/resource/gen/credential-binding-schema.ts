@@ -308,6 +308,11 @@ export const credentialBindingSpecSchema: Record<string, unknown> = {
       },
       "privateKeyKey": {
        "$ref": "#/$defs/secretKey"
+      },
+      "apiUrl": {
+       "type": "string",
+       "pattern": "^https://[^?#]+$",
+       "maxLength": 2048
       }
      },
      "additionalProperties": false

@@ -180,15 +180,19 @@ export interface CredentialBinding {
         sessionTokenKey?: SecretKey;
       };
       /**
-       * An installation token of a GitHub App. Example: `{appIdKey: app-id, installationIdKey: installation-id, privateKeyKey: private-key.pem}`.
+       * An installation token of a GitHub App; the keys hold the app id (or client id), the id of the installation, and the private key. Example: `{appIdKey: app-id, installationIdKey: installation-id, privateKeyKey: private-key.pem}`.
        */
       githubApp?: {
         appIdKey: SecretKey;
         installationIdKey: SecretKey;
         privateKeyKey: SecretKey;
+        /**
+         * Where the token is fetched; its origin must be one of the destinations, whose address ranges and CA apply; methods and pathPrefixes do not. Default `https://api.github.com`. Example: `https://github.example.com/api/v3`.
+         */
+        apiUrl?: string;
       };
       /**
-       * A TLS client certificate. Example: `{certificateKey: tls.crt, privateKeyKey: tls.key}`.
+       * A TLS client certificate, and behind it the chain the remote needs. Example: `{certificateKey: tls.crt, privateKeyKey: tls.key}`.
        */
       clientCertificate?: {
         certificateKey: SecretKey;

@@ -57,8 +57,8 @@ export class HttpClient implements Transport {
       lane.fresh = false;
       this.#pool.give(lane);
     }
-    if (isBroken(result)) throw result.failure;
-    return result;
+    if (!isBroken(result)) return result;
+    throw refusedIdentity(lane, result) ? new TransportFailure('tls', false, lane.socketError) : result.failure;
   }
 }
 
@@ -90,6 +90,19 @@ function isBroken(result: WireReply | Broken): result is Broken {
 function diedIdle(lane: Lane, { failure }: Broken): boolean {
   return failure.kind === 'unreachable' && failure.sent && !lane.fresh;
 }
+
+/**
+ * Under TLS 1.3 our handshake is over before the remote has looked at our certificate, and the request follows at once. An alert about
+ * the certificate then says that the remote's handshake never ended and no request was read; anything else that goes wrong under TLS
+ * says nothing about what was read.
+ */
+function refusedIdentity({ fresh, socketError }: Lane, { silent }: Broken): boolean {
+  const code = socketError !== undefined && 'code' in socketError ? socketError.code : undefined;
+  return fresh && silent && typeof code === 'string' && IDENTITY_ALERT.test(code);
+}
+
+const IDENTITY_ALERT =
+  /^ERR_SSL_(?:TLSV1|TLSV13|SSLV3)_ALERT_(?:CERTIFICATE_(?:REQUIRED|EXPIRED|REVOKED|UNKNOWN)|BAD_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)$/;
 
 function undoCodings(wire: WireReply, bytesMax: number): RawReply | Promise<RawReply> {
   const codings = contentCodings(wire.headers);

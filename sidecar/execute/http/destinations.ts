@@ -5,7 +5,7 @@
  */
 import { limits } from '#core/bounds/limits.ts';
 import { HttpClient } from './client.ts';
-import { dialer, type Resolve, systemResolve } from './egress.ts';
+import { type ClientIdentity, dialer, type Resolve, systemResolve } from './egress.ts';
 import { type OutboundRequest, type RawReply, type SendOptions, type Transport, TransportFailure } from './transport.ts';
 
 export interface DestinationIdentity {
@@ -16,6 +16,8 @@ export interface DestinationIdentity {
   readonly addresses?: readonly string[];
   /** Current PEM roots of the binding, or undefined for the system's. Asked before each request: a new one means new sockets. */
   readonly ca?: () => string | undefined;
+  /** What is shown to a remote that asks who we are. Asked before each request: another object means new sockets. */
+  readonly identity?: () => ClientIdentity | undefined;
 }
 
 export interface DestinationsOptions {
@@ -39,7 +41,7 @@ export class Destinations {
     const key = JSON.stringify([identity.origin, identity.credential, identity.addresses ?? null]);
     const known = this.#known.get(key);
     if (known !== undefined) {
-      known.trust(identity.ca);
+      known.take(identity);
       return known;
     }
     const destination = new Destination(identity, this.#options, (opened) => this.#opened(opened));
@@ -84,17 +86,18 @@ let uses = 0;
 
 class Destination implements Transport {
   readonly #identity: DestinationIdentity;
-  #trusted: DestinationIdentity['ca'];
+  #asked: Pick<DestinationIdentity, 'ca' | 'identity'>;
   readonly #options: Required<DestinationsOptions>;
   readonly #onOpen: (destination: Destination) => void;
   #client: HttpClient | undefined;
   #ca: string | undefined;
+  #shown: ClientIdentity | undefined;
   /** Position in the order of uses. */
   usedAt = 0;
 
   constructor(identity: DestinationIdentity, options: Required<DestinationsOptions>, onOpen: (destination: Destination) => void) {
     this.#identity = identity;
-    this.#trusted = identity.ca;
+    this.#asked = identity;
     this.#options = options;
     this.#onOpen = onOpen;
   }
@@ -107,9 +110,9 @@ class Destination implements Transport {
     return this.#client?.counts ?? { open: 0, free: 0, waiting: 0 };
   }
 
-  /** Where roots are read from now on: a binding may name another key. */
-  trust(ca: DestinationIdentity['ca']): void {
-    this.#trusted = ca;
+  /** Where roots and the client's certificate are read from now on: a binding may name other keys. */
+  take(asked: Pick<DestinationIdentity, 'ca' | 'identity'>): void {
+    this.#asked = asked;
   }
 
   async send(request: OutboundRequest, options: SendOptions): Promise<RawReply> {
@@ -124,22 +127,28 @@ class Destination implements Transport {
   }
 
   #current(): HttpClient {
-    const ca = this.#trusted?.();
-    if (this.#client !== undefined && ca === this.#ca) return this.#client;
+    const ca = this.#asked.ca?.();
+    const shown = this.#asked.identity?.();
+    if (this.#client !== undefined && ca === this.#ca && shown === this.#shown) return this.#client;
+    // What runs ends on the sockets it has; the next request needs a handshake of its own.
     this.#client?.close();
+    this.#client = undefined;
     this.#ca = ca;
-    this.#client = this.#create(ca);
+    this.#shown = shown;
+    this.#client = this.#create(ca, shown);
     this.#onOpen(this);
     return this.#client;
   }
 
-  #create(ca: string | undefined): HttpClient {
+  #create(ca: string | undefined, shown: ClientIdentity | undefined): HttpClient {
     const { origin, addresses } = this.#identity;
+    const rules = {
+      ...(addresses && { addresses }),
+      ...(ca === undefined ? {} : { ca }),
+      ...(shown === undefined ? {} : { identity: shown }),
+    };
     try {
-      return new HttpClient(
-        origin,
-        dialer({ origin, ...this.#options, ...(addresses && { addresses }), ...(ca === undefined ? {} : { ca }) }),
-      );
+      return new HttpClient(origin, dialer({ origin, ...this.#options, ...rules }));
     } catch (error) {
       throw new TransportFailure('tls', false, error);
     }

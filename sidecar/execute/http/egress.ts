@@ -19,6 +19,13 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>;
 /** `getaddrinfo`, as every other program of the pod. */
 export const systemResolve: Resolve = async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address);
 
+/** What a client shows in a TLS handshake, as PEM. */
+export interface ClientIdentity {
+  /** The leaf first, then the chain. */
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
 export interface EgressRules {
   /** Canonical origin. */
   readonly origin: string;
@@ -26,18 +33,19 @@ export interface EgressRules {
   readonly allowLoopback: boolean;
   /** PEM roots to trust instead of the system's. */
   readonly ca?: string;
+  readonly identity?: ClientIdentity;
   readonly resolve: Resolve;
 }
 
 /** Opens a vetted connection. Rejects with TransportFailure (`sent: false`): egressDenied, unreachable, tls. */
 export type Dial = () => Promise<Socket | TLSSocket>;
 
-/** Throws Error when `ca` is not PEM certificates. */
+/** Throws Error when `ca` is not PEM certificates, or `identity` no certificate with its key. */
 export function dialer(rules: EgressRules): Dial {
   const url = new URL(rules.origin);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const allowed = addressCheck(rules);
-  const secure = url.protocol === 'https:' ? secureContext(rules.ca) : undefined;
+  const secure = url.protocol === 'https:' ? secureContext(rules) : undefined;
   const port = Number(url.port) || (secure === undefined ? 80 : 443);
   return async () => {
     const addresses = await vetted(host, allowed, rules.resolve);
@@ -90,8 +98,12 @@ function pinned(addresses: readonly string[]): LookupFunction {
 }
 
 /** Made once per destination: loading roots costs milliseconds. */
-function secureContext(ca: string | undefined): SecureContext {
-  return createSecureContext({ minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) });
+function secureContext({ ca, identity }: EgressRules): SecureContext {
+  return createSecureContext({
+    minVersion: 'TLSv1.2',
+    ...(ca === undefined ? {} : { ca }),
+    ...(identity === undefined ? {} : { cert: identity.certificate, key: identity.privateKey }),
+  });
 }
 
 /** Resolves once the connection (and handshake) stands; destroys the socket when it does not in time. */

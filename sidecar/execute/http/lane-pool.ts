@@ -14,6 +14,8 @@ export class Lane {
   readonly client: Client;
   /** The socket has not completed a request yet. Set on connecting, cleared by the request that completes. */
   fresh = true;
+  /** What first went wrong with the present socket; undici reports what went wrong last. */
+  socketError: Error | undefined;
 
   constructor(origin: string, dial: Dial) {
     this.client = new Client(origin, {
@@ -27,8 +29,14 @@ export class Lane {
       bodyTimeout: 0,
       connect: (_options, callback) => {
         this.fresh = true;
+        this.socketError = undefined;
         dial().then(
-          (socket) => callback(null, socket),
+          (socket) => {
+            socket.once('error', (error) => {
+              this.socketError ??= error;
+            });
+            callback(null, socket);
+          },
           (error) => callback(error, null),
         );
       },

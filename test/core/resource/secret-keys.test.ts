@@ -15,3 +15,15 @@ test('secret keys: every field that names one, each once and sorted, and which o
     { key: 'user', kind: 'public' },
   ]);
 });
+
+test('secret keys: ids and certificates are no secrets, private keys are', () => {
+  const app = { githubApp: { appIdKey: 'app-id', installationIdKey: 'installation-id', privateKeyKey: 'key.pem' } };
+  const certificate = { clientCertificate: { certificateKey: 'tls.crt', privateKeyKey: 'tls.key' } };
+  assert.deepEqual(secretKeysOf({ destinations: [], use: { ...app, ...certificate } }), [
+    { key: 'app-id', kind: 'public' },
+    { key: 'installation-id', kind: 'public' },
+    { key: 'key.pem', kind: 'secret' },
+    { key: 'tls.crt', kind: 'public' },
+    { key: 'tls.key', kind: 'secret' },
+  ]);
+});

@@ -153,7 +153,7 @@ test('attach: suspended, locked, malformed and unserved credentials say so', asy
   );
   assert.equal(await refusal(() => credential({ bearer: { key: 'absent' } }).attach(request(), forever)), 'VAULT_LOCKED');
   assert.equal(await refusal(() => credential({ bearer: { key: 'password' } }).attach(request(), forever)), 'CREDENTIAL_INVALID');
-  assert.equal(await refusal(() => credential({ clientCertificate: { certificateKey: 'a', privateKeyKey: 'b' } })), 'CONTRACT_NOT_READY');
+  assert.equal(await refusal(() => credential({ sshKey: { user: 'me', privateKeyKey: 'token' } })), 'CONTRACT_NOT_READY');
 });
 
 test('LEAK-23: after a rotation both values are masked and the new one is sent', async () => {
