@@ -5,6 +5,7 @@
 import { CLUSTER_LIMITS } from './cluster-limits.ts';
 import { CONTROL_LIMITS } from './control-limits.ts';
 import { EFFECT_LIMITS } from './effect-limits.ts';
+import { SSH_LIMITS } from './ssh-limits.ts';
 import { STREAM_LIMITS } from './stream-limits.ts';
 
 export const limits = {
@@ -401,5 +402,6 @@ export const limits = {
   ...CLUSTER_LIMITS,
   ...CONTROL_LIMITS,
   ...EFFECT_LIMITS,
+  ...SSH_LIMITS,
   ...STREAM_LIMITS,
 } as const;

@@ -32,6 +32,8 @@ export function answerOf(context: WalkContext, walk: SourceWalk, exchange: Excha
       page: { index: walk.pages, items: items.length },
       nowMs: remoteNowMs(reply, context.nowMs),
       ...(reply.body === undefined ? {} : { body: reply.body }),
+      ...(reply.exit !== undefined && 'code' in reply.exit ? { exit: reply.exit.code } : {}),
+      ...(reply.stderr === undefined ? {} : { stderr: reply.stderr }),
       ...(reply.exit === undefined || 'signal' in reply.exit ? {} : { exit: reply.exit.code }),
       ...(reply.stderr === undefined ? {} : { stderr: reply.stderr }),
     },

@@ -213,7 +213,7 @@ function errorOf(walk: SourceWalk, completeness: Completeness): Folded {
   const wait = waitOf(completeness.continuation);
   if (walk.failure !== undefined) {
     const { error, message } = FAILURES[walk.failure.kind];
-    return { kind: 'error', reason: error, message: sentence(message), completeness, ...wait };
+    return { kind: 'error', reason: error, message: sentence(walk.failure.message ?? message), completeness, ...wait };
   }
   if (walk.stop?.limit === 'time_ms' || walk.stop?.limit === 'cancelled') {
     return {

@@ -1,7 +1,8 @@
 /**
  * What an answer is, before any item is read: usable at all, or why not (contract language 2.4, `outcomes`).
  *
- * Order: no reply; 401 and 3xx, which no contract may reinterpret; the contract's rules; the defaults by status.
+ * Order: no reply; 401 and 3xx, which no contract may reinterpret; the contract's rules; the defaults by status. A command over SSH has no
+ * status: a signal and a missing exit status, which no contract may reinterpret either; the rules; exit 0 is Ok, any other Rejected.
  * A rule that says Ok, Empty or Pending about an answer whose body was cut or is not what the decoder reads does
  * not make it usable.
  */
@@ -17,6 +18,8 @@ export type Outcome =
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 export function classify(reply: Reply, rules: readonly OutcomeRule[], input: RuleInput): Outcome {
+  const unended = reply.status === NO_STATUS ? unendedOf(reply) : undefined;
+  if (unended !== undefined) return unended;
   if (reply.status === 401) return failed('Credential');
   if (reply.status >= 300 && reply.status <= 399) return failed('Redirect');
   for (const rule of rules) {
@@ -40,8 +43,18 @@ function named(rule: OutcomeRule, reply: Reply): Outcome {
   return faultOf(reply, is) ?? (is === 'Pending' ? { kind: is, rule } : { kind: is });
 }
 
+/** A command of which nobody knows whether it did its work (failure cases SSH-06, SSH-08). We ended the one that wrote too much. */
+function unendedOf(reply: Reply): Outcome | undefined {
+  if (reply.fault === 'tooLarge') return faultOf(reply, 'Ok') ?? { kind: 'Ok' };
+  if (reply.exit === undefined)
+    return { kind: 'failed', failure: { kind: 'Protocol', message: 'the host did not say how the command ended' } };
+  if (!('signal' in reply.exit)) return undefined;
+  return { kind: 'failed', failure: { kind: 'Protocol', message: `the command was ended by the signal ${reply.exit.signal}` } };
+}
+
 function byStatus(reply: Reply): Outcome {
-  const { status } = reply;
+  const { status, exit } = reply;
+  if (status === NO_STATUS && exit !== undefined && 'code' in exit && exit.code === 0) return faultOf(reply, 'Ok') ?? { kind: 'Ok' };
   if (status === 0) return byExit(reply);
   // 206 answers a request for a range, and none was made (failure case HTTP-32).
   if (status === 206) return failed('Protocol');
@@ -60,9 +73,13 @@ function byExit(reply: Reply): Outcome {
   return exit.code === 0 ? (faultOf(reply, 'Ok') ?? { kind: 'Ok' }) : failed('Rejected');
 }
 
+/** Of a reply over SSH. */
+const NO_STATUS = 0;
+
 /** An unframed body that decodes is read, and leaves the page unproven; every other fault makes the answer unusable. */
 function faultOf(reply: Reply, is: OutcomeName): Outcome | undefined {
-  if (reply.fault === 'tooLarge') return failed('TooLarge');
+  // Whole records that came before the cap are rows; the page says that they are not all.
+  if (reply.fault === 'tooLarge') return reply.body === undefined ? failed('TooLarge') : undefined;
   if (reply.fault === undefined || (reply.fault === 'unframed' && (reply.body !== undefined || is === 'Empty'))) return undefined;
   return failed('Protocol');
 }

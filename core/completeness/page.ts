@@ -80,11 +80,20 @@ function countPage(contract: CompiledContract, walk: SourceWalk, answer: Answer,
   };
 }
 
+/** Said of output that was read up to `limits.bytes` and no further. */
+const CAPPED: Finding = {
+  code: 'RESULT_LIMIT_REACHED',
+  origin: 'sidecar',
+  rule: 'limits.bytes',
+  message: 'the command wrote more than this call may read; what it wrote before that is here',
+};
+
 function judgeAnswer(contract: CompiledContract, answer: Answer, findings: FindingSet): void {
   const { completeness: rules } = contract;
   const { reply } = answer;
   if (reply.fault === 'unframed')
     findings.reasons([unproven('framing', 'the answer has neither a length nor chunks, so that a cut one would look the same')]);
+  if (reply.fault === 'tooLarge') findings.reasons([CAPPED]);
   for (const said of [readSignals(rules.signals, answer), readNotices(rules.notices, answer)]) {
     findings.reasons(said.findings);
     findings.warnings(said.warnings.map((call) => raise(contract, call)));

@@ -30,7 +30,12 @@ function failureReason(rules: CompletenessRules, failure: NonNullable<SourceWalk
     const limit = stop !== undefined && 'value' in stop ? { [stop.limit]: stop.value } : { bytes: rules.limits.bytes };
     return { code: reason, origin: 'sidecar', message, limit };
   }
-  return { code: reason, origin: 'upstream', message, ...(failure.rule === undefined ? {} : { rule: failure.rule }) };
+  return {
+    code: reason,
+    origin: 'upstream',
+    message: failure.message ?? message,
+    ...(failure.rule === undefined ? {} : { rule: failure.rule }),
+  };
 }
 
 function pendingReason({ stop }: SourceWalk): IncompleteReason {

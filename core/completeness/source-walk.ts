@@ -118,6 +118,8 @@ export interface Failure {
   readonly kind: FailureKind;
   /** Name of the outcome rule; absent for the fixed and default ones. */
   readonly rule?: string;
+  /** Our own words where they say more than the kind does. */
+  readonly message?: string;
   readonly wayOn?: WayOn;
   /** How long the remote asked us to wait, bounded by floor and ceiling. */
   readonly retryAfterMs?: number;

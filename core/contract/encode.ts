@@ -27,7 +27,9 @@ export type MisfitRule =
   | 'edge_space'
   | 'quote'
   | 'time'
-  | 'fraction';
+  | 'fraction'
+  | 'leading_dash'
+  | 'too_long';
 
 /** Text in, encoded text out. Exposed as one object so that a check of a contract can try a worse one. */
 export interface Encoders {

@@ -10,7 +10,7 @@ import type { JsonValue, ResultRules } from '#core/contract/compiled.ts';
 import { type ContentTypeCheck, contentTypeCheck } from './content-type.ts';
 import { type Decoded, decodeJson } from './json.ts';
 import type { RawReply } from './raw-reply.ts';
-import { decodeNdjson, linesDecoder, splitLines } from './records.ts';
+import { type DecodeLines, decodeNdjson, linesDecoder, splitLines } from './records.ts';
 import { decodeText } from './text.ts';
 import { decodeXml } from './xml.ts';
 
@@ -83,9 +83,9 @@ function mayBeEmpty(status: number): boolean {
 }
 
 /** `cut`: the body ends where the connection did; only whole records of it count. */
-type DecodeBody = (text: string, cut: boolean) => Decoded | undefined;
+export type DecodeBody = (text: string, cut: boolean) => Decoded | undefined;
 
-function bodyDecoder(rules: ResultRules): DecodeBody {
+export function bodyDecoder(rules: ResultRules): DecodeBody {
   const whole =
     (decode: (text: string) => Decoded | undefined): DecodeBody =>
     (text, cut) =>
@@ -99,9 +99,16 @@ function bodyDecoder(rules: ResultRules): DecodeBody {
       return (text, cut) => decodeNdjson(splitLines(text, cut));
     case 'Lines': {
       const decodeLines = linesDecoder(rules.lines ?? { unmatched: 'Keep' });
-      return (text, cut) => plain(decodeLines(splitLines(text, cut)));
+      const oneObject = rules.shape.kind === 'object';
+      return (text, cut) => plain(oneObject ? linesObject(rules, splitLines(text, cut), decodeLines) : decodeLines(splitLines(text, cut)));
     }
   }
+}
+
+/** Lines read as one object are its member `lines`, so that a field can name them; without a pattern they are texts. */
+function linesObject(rules: ResultRules, lines: readonly string[], decodeLines: DecodeLines): JsonValue | undefined {
+  const rows = rules.lines?.match === undefined ? lines : decodeLines(lines);
+  return rows === undefined ? undefined : { lines: rows };
 }
 
 function plain(value: JsonValue | undefined): Decoded | undefined {
@@ -120,7 +127,8 @@ function maskHeaders(headers: RawReply['headers'], mask: Mask): { values: Readon
   return { values: masked, reflected: true };
 }
 
-function maskStrings(value: JsonValue, mayJoin: boolean, mask: Mask): { value: JsonValue; reflected: boolean } {
+/** Where decoding can put text together that stood apart in the bytes; the same object when there is nothing to mask. */
+export function maskStrings(value: JsonValue, mayJoin: boolean, mask: Mask): { value: JsonValue; reflected: boolean } {
   if (!mayJoin) return { value, reflected: false };
   const texts: string[] = [];
   collectStrings(value, texts);

@@ -32,3 +32,26 @@ test('captures: a pattern that makes a backtracking engine exponential stays lin
   assert.equal(captures('^(?<a>(?:a|aa)+)$')(`${'a'.repeat(2000)}b`), undefined);
   assert.equal(captures('^(?<a>(?:a|aa)+)(?<b>b)$')(`${'a'.repeat(2000)}b`)?.b, 'b');
 });
+
+test('captures: groups that change at every character end as the last ones', () => {
+  const capture = captures('^(?:(?<a>[a-z]+)|(?<b>[0-9]+)|(?<c>.))+$');
+  const line = 'deployed api 2.14.3 to web-1 after 38 ms ';
+  const groups = capture(line.repeat(100));
+  assert.deepEqual({ ...groups }, { a: 'ms', b: '38', c: ' ' });
+});
+
+test('captures: patterns that go round one loop for most of a line stop at the right character', () => {
+  const capture = captures('^(?<time>[^ ]+) (?<level>[A-Z]+) (?<message>.*)$');
+  fc.assert(
+    fc.property(
+      fc.stringMatching(/^[a-z0-9é😀]{1,20}$/u),
+      fc.stringMatching(/^[A-Z]{1,9}$/),
+      fc.string({ unit: 'grapheme' }),
+      (time, level, message) => {
+        fc.pre(!/[\n\r]/.test(message));
+        assert.deepEqual({ ...capture(`${time} ${level} ${message}`) }, { time, level, message });
+        assert.equal(capture(`${time} ${level.toLowerCase()} ${message}`), undefined);
+      },
+    ),
+  );
+});
