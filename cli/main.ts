@@ -33,6 +33,10 @@ async function addCommands(program: Command, wanted: string | undefined): Promis
     sidecar: async () => (await import('./sidecar.ts')).sidecarCommand(),
     actions: async () => (await import('./actions.ts')).actionsCommand(),
     call: async () => (await import('./call.ts')).callCommand(),
+    approvals: async () => (await import('./approvals.ts')).approvalsCommand(),
+    approve: async () => (await import('./approve.ts')).approveCommand(),
+    deny: async () => (await import('./approve.ts')).denyCommand(),
+    resolve: async () => (await import('./resolve.ts')).resolveCommand(),
     authority: async () => (await import('./authority.ts')).authorityCommand(),
     contract: async () => (await import('./contract.ts')).contractCommand(),
     operator: async () => (await import('./operator.ts')).operatorCommand(),
@@ -66,6 +70,8 @@ Examples:
   postern sidecar --contracts contracts/ --credentials credentials/
   postern actions
   postern call list_stock '{"warehouse": "north"}'
+  postern approvals
+  postern approve op-5jd8s0k2m4n6p8q1r3t5v7w9xy
   postern contract lint contracts/*.yaml
   postern cluster sessions -n triage
 

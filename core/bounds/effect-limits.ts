@@ -88,6 +88,8 @@ export const EFFECT_LIMITS = {
   questionsKnownMax: 1_000,
 
   // approvals in a cluster: the operator's end
+  /** How far the clock of a sidecar's node may be from that of the API server before its cards are refused (APR-11). */
+  approvalSkewMsMax: 60_000,
   /** Messages about effects one sidecar may send: so many at once, then at a pace. Each costs the API server up to three writes. */
   effectMessagesBurst: 400,
   effectMessagesPerSecond: 40,

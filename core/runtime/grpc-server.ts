@@ -118,6 +118,28 @@ export class GrpcServer {
   }
 
   /**
+   * Resolves once connections are accepted on a unix socket that nobody but its owner (and root) may open. Its mode is 0600 from its
+   * first moment: a chmod after the making would leave others time to connect. Rejects with EADDRINUSE where the path is taken. The
+   * file is removed by `close`.
+   */
+  listenOnSocket(path: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#listener.once('error', reject);
+      // Binding happens inside this call, not after it; nothing else of this process makes a file meanwhile.
+      const before = process.umask(0o177);
+      try {
+        this.#listener.listen({ path }, () => {
+          this.#listener.off('error', reject);
+          this.#listener.on('error', () => this.#options.onGuardEvent?.('too_many_connections'));
+          resolve();
+        });
+      } finally {
+        process.umask(before);
+      }
+    });
+  }
+
+  /**
    * Takes no new connections, lets running calls end within `graceMs`, then closes what is left. Connections without a call are told to
    * go and have limits.grpcIdleCloseMsMax for it: the library waits for ever for a peer that never said a word, and anybody who holds one
    * such connection would hold up our end.

@@ -1,0 +1,111 @@
+/** `postern approve` and `postern deny`: one question, one answer. A yes is about the card that was shown, by its digest. */
+import { createInterface } from 'node:readline/promises';
+import { Command } from 'commander';
+import { visibleText } from '#core/encoding/visible-text.ts';
+import { type Question, Verdict } from '#proto/postern/approval/v1/approval_pb.ts';
+import { type SocketOptions, withApprovals, withSocket } from './approval-connection.ts';
+import { findQuestion } from './approvals.ts';
+import { EXIT } from './exit.ts';
+import { UsageError } from './report-failure.ts';
+import { cardTitle, showCard } from './show-card.ts';
+
+interface ApproveOptions extends SocketOptions {
+  readonly alternative?: string;
+  readonly reason?: string;
+  readonly yes?: boolean;
+  readonly cardDigest?: string;
+}
+
+export function approveCommand(): Command {
+  return withSocket(new Command('approve'))
+    .description('Show the card of a waiting call and let it run, once.')
+    .argument('<name>', 'the question, as "postern approvals" lists it')
+    .option('--alternative <name>', 'choose this other call of the card instead')
+    .option('--reason <text>', 'why; recorded, and the agent reads it')
+    .option('--card-digest <digest>', 'approve without being asked, but only the card of this digest')
+    .option('-y, --yes', 'approve without being asked, whatever the card says')
+    .addHelpText('after', APPROVE_EXAMPLES)
+    .action(approve);
+}
+
+export function denyCommand(): Command {
+  return withSocket(new Command('deny'))
+    .description('Refuse a waiting call. It never runs, and an equal one is not asked again for ten minutes.')
+    .argument('<name>', 'the question, as "postern approvals" lists it')
+    .option('--reason <text>', 'why; recorded, and the agent reads it')
+    .addHelpText('after', DENY_EXAMPLES)
+    .action(deny);
+}
+
+async function approve(name: string, options: ApproveOptions): Promise<void> {
+  await withApprovals(options, async (client) => {
+    const chosen = chosenCard(await findQuestion(client, name), options.alternative);
+    process.stdout.write(`${showCard(chosen.card)}\n  card        ${visibleText(chosen.cardDigest)}\n`);
+    if (!(await confirmed(chosen.cardDigest, options))) {
+      process.stdout.write('\nNothing was decided.\n');
+      process.exitCode = EXIT.error;
+      return;
+    }
+    const { approver } = await client.decide({
+      name,
+      verdict: Verdict.APPROVED,
+      cardDigest: chosen.cardDigest,
+      alternative: options.alternative ?? '',
+      reason: options.reason ?? '',
+    });
+    process.stdout.write(`\nApproved by ${visibleText(approver)}. It runs when the agent calls again.\n`);
+  });
+}
+
+async function deny(name: string, options: SocketOptions & { readonly reason?: string }): Promise<void> {
+  await withApprovals(options, async (client) => {
+    const { card, cardDigest } = await findQuestion(client, name);
+    const { approver } = await client.decide({ name, verdict: Verdict.DENIED, cardDigest, reason: options.reason ?? '' });
+    process.stdout.write(`Denied by ${visibleText(approver)}: ${cardTitle(card)}\n`);
+  });
+}
+
+function chosenCard(question: Question, alternative: string | undefined): { readonly card: string; readonly cardDigest: string } {
+  if (alternative === undefined) return question;
+  const chosen = question.alternatives.find(({ name }) => name === alternative);
+  if (chosen !== undefined) return chosen;
+  const names = question.alternatives.map(({ name }) => visibleText(name)).join(', ');
+  throw new UsageError(
+    `the card has no alternative ${visibleText(alternative)}`,
+    names === '' ? 'It has none: leave --alternative out.' : `Choose one of: ${names}.`,
+  );
+}
+
+/** Throws UsageError where nobody can be asked. */
+async function confirmed(cardDigest: string, { yes, cardDigest: seen }: ApproveOptions): Promise<boolean> {
+  if (seen !== undefined && seen !== cardDigest)
+    throw new UsageError('the card is another one than --card-digest says', 'Read it again: it is printed above.');
+  if (yes === true || seen !== undefined) return true;
+  if (!process.stdin.isTTY)
+    throw new UsageError(
+      'standard input is no terminal, so nobody can be asked',
+      'Read the card above, then give --card-digest with its digest; --yes approves whatever it says.',
+    );
+  const line = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await line.question('\nLet exactly this run? [y/N] ')).trim());
+  } finally {
+    line.close();
+  }
+}
+
+const APPROVE_EXAMPLES = `
+Examples:
+  postern approve op-5jd8s0k2m4n6p8q1r3t5v7w9xy
+  postern approve op-5jd8s0k2m4n6p8q1r3t5v7w9xy --alternative listed-only --reason "the list stopped early"
+  postern approve op-5jd8s0k2m4n6p8q1r3t5v7w9xy --card-digest sha256:9f2c...
+
+Without a terminal it decides nothing unless --card-digest or --yes is given.
+Exit codes: 0 approved, 1 not approved or an error, 2 wrong usage.`;
+
+const DENY_EXAMPLES = `
+Examples:
+  postern deny op-5jd8s0k2m4n6p8q1r3t5v7w9xy
+  postern deny op-5jd8s0k2m4n6p8q1r3t5v7w9xy --reason "wrong environment"
+
+Exit codes: 0 denied, 1 error, 2 wrong usage.`;

@@ -1,0 +1,282 @@
+/**
+ * Decides with the people at this sidecar's own socket, where there is no operator. Everything it says stands in the journal first.
+ *
+ *   waiting -> decided: approved -> used        a person said yes; one operation runs, or as many as the card says
+ *           -> decided: denied                  never works again; an equal call waits limits.approvalCooldownMs (APR-10)
+ *           -> expired                          not decided, or not used, in time (APR-11)
+ *           -> void                             contract, binding or preset is another one now, or its operation has ended (APR-02)
+ */
+import { renderCard } from '#core/approval/card.ts';
+import type { Requester } from '#core/approval/card-facts.ts';
+import type { Clock } from '#core/bounds/clock.ts';
+import { limits } from '#core/bounds/limits.ts';
+import type { CompiledContract } from '#core/contract/compiled.ts';
+import { PosternError } from '#core/error/postern-error.ts';
+import type { Entry } from '#sidecar/journal/entry.ts';
+import type { Journal } from '#sidecar/journal/journal.ts';
+import { type Answer, checkCard, noSuchQuestion, sameDecision } from './answer.ts';
+import { coveredBy } from './covered-by.ts';
+import type { Change, Decider, Decision, Intent, Question, QuestionState } from './decider.ts';
+import { type KeptQuestion, KeptQuestions } from './kept-questions.ts';
+import { UnderWay } from './under-way.ts';
+
+export interface LocalDeciderMeans {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  /** Whether somebody can be asked: a socket is open. */
+  readonly reachable: boolean;
+  /** A contract as it is served now; undefined where it is not. */
+  contractOf(name: string, namespace: string): CompiledContract | undefined;
+}
+
+/** An operation that was sent and of which nobody knows what it did. */
+export interface LostOperation {
+  readonly operationId: string;
+  readonly action: string;
+  readonly argsDigest: string;
+  readonly plannedAtMs: number;
+  /** What was sent; empty where it is not known any more. Sanitized. */
+  readonly card: string;
+}
+
+export class LocalDecider implements Decider {
+  readonly #means: LocalDeciderMeans;
+  readonly #questions: KeptQuestions;
+  readonly #underWay: UnderWay;
+  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #shows = new Set<() => void>();
+  /** Decisions on their way to the disk, by question. */
+  readonly #deciding = new Map<string, Promise<void>>();
+  readonly #alarms = new Map<string, () => void>();
+
+  constructor(means: LocalDeciderMeans) {
+    this.#means = means;
+    this.#questions = new KeptQuestions(means.journal, means.clock);
+    this.#underWay = new UnderWay(means.journal);
+    for (const kept of this.#questions.all()) this.#ringAtEnd(kept);
+  }
+
+  requester(): Requester {
+    return { kind: 'alone' };
+  }
+
+  async ask(question: Question): Promise<void> {
+    if (!this.#means.reachable)
+      throw new PosternError(
+        'CONTRACT_NOT_READY',
+        'This action needs a person, and this sidecar has nobody to ask: it was started without --approvals.',
+      );
+    if (this.#questions.get(question.name) !== undefined) return;
+    this.#refuseAfterDenial(question);
+    if (this.open().length >= limits.approvalsOpenMax)
+      throw new PosternError(
+        'LIMIT_EXCEEDED',
+        `${limits.approvalsOpenMax} questions wait for a person already; call again when some are decided or have expired.`,
+        { details: { limit: 'approvals_open', value: String(limits.approvalsOpenMax) } },
+      );
+    await this.#questions.ask(question);
+    const kept = this.#questions.get(question.name);
+    if (kept !== undefined) this.#ringAtEnd(kept);
+    this.#tell(question.name);
+  }
+
+  state(name: string): QuestionState | undefined {
+    const kept = this.#questions.get(name);
+    return kept === undefined ? undefined : this.#stateOf(kept);
+  }
+
+  /** Those that wait for a person; the oldest first. */
+  open(): readonly Question[] {
+    return this.#questions
+      .all()
+      .filter((kept) => this.#stateOf(kept).kind === 'waiting')
+      .map(({ question }) => question);
+  }
+
+  question(name: string): Question | undefined {
+    return this.#questions.get(name)?.question;
+  }
+
+  /**
+   * Resolves with the decision that stands once it is on disk: of two people the first one's. Saying the same again is no error. Throws
+   * INVALID_ARGUMENT (no such question, another card), APPROVAL_EXPIRED, IDEMPOTENCY_CONFLICT (decided otherwise), AUDIT_UNAVAILABLE.
+   */
+  async decide(name: string, answer: Answer): Promise<Decision> {
+    for (;;) {
+      const before = this.#deciding.get(name);
+      if (before === undefined) break;
+      await before.catch(() => {});
+    }
+    const kept = this.#questions.get(name);
+    if (kept === undefined) throw noSuchQuestion();
+    checkCard(kept.question, answer);
+    const state = this.#stateOf(kept);
+    if (kept.decision !== undefined) return sameDecision(kept.decision, answer);
+    if (state.kind !== 'waiting') throw endedError(state);
+    const decision: Decision = { ...answer, atMs: this.#means.clock.wallMs() };
+    const written = this.#questions.decide(name, decision);
+    this.#deciding.set(name, written);
+    try {
+      await written;
+    } finally {
+      this.#deciding.delete(name);
+    }
+    this.#tell(name);
+    return decision;
+  }
+
+  async admit(intent: Intent): Promise<void> {
+    this.#underWay.begin(intent);
+    try {
+      if (intent.approval !== undefined) await this.#use(intent.approval, intent);
+    } catch (thrown) {
+      this.#underWay.end(intent.operationId);
+      throw thrown;
+    }
+  }
+
+  async settled(operationId: string, end: 'done' | 'notDone' | 'unknown'): Promise<void> {
+    if (end === 'unknown') await this.#keepCard(this.#underWay.lost(operationId));
+    else this.#underWay.end(operationId);
+    this.#show();
+  }
+
+  /** Those a person must find out about; the oldest first. */
+  lost(): readonly LostOperation[] {
+    return this.#means.journal
+      .list()
+      .filter(({ phase, resolution }) => phase === 'unknown' && resolution === undefined)
+      .map((entry) => this.#lostOf(entry))
+      .reverse();
+  }
+
+  /**
+   * A person says what became of an operation. Resolves with who said it once that is on disk. Throws INVALID_ARGUMENT where it is not
+   * unknown, AUDIT_UNAVAILABLE.
+   */
+  async resolve(operationId: string, verdict: 'done' | 'notDone', by: string): Promise<void> {
+    const { journal } = this.#means;
+    await journal.resolve(operationId, verdict, by);
+    this.#underWay.end(operationId);
+    for (const listener of this.#listeners) listener({ kind: 'resolved', operationId, verdict, by });
+    this.#show();
+    await journal.keep(LOST + operationId, null);
+  }
+
+  onChange(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** `show` hears that the questions or the lost operations are other ones now. Returns how to stop it. */
+  onList(show: () => void): () => void {
+    this.#shows.add(show);
+    return () => this.#shows.delete(show);
+  }
+
+  close(): void {
+    for (const cancel of this.#alarms.values()) cancel();
+    this.#alarms.clear();
+  }
+
+  async #use(name: string, intent: Intent): Promise<void> {
+    const kept = this.#questions.get(name);
+    if (kept === undefined)
+      throw new PosternError('APPROVAL_REQUIRED', 'There is no approval of this name here; call again for a new card.');
+    const state = this.#stateOf(kept);
+    if (state.kind !== 'decided') throw state.kind === 'waiting' ? stillWaiting(name) : endedError(state);
+    if (state.decision.verdict === 'denied') throw deniedError();
+    const refused = coveredBy(kept.question, state.decision, kept.uses, intent);
+    if (refused !== undefined) throw new PosternError('APPROVAL_EXPIRED', refused, { details: { approval: name } });
+    const entry = this.#means.journal.get(intent.operationId);
+    const journaled = kept.question.facts.grant === undefined && entry?.approval === name && entry.phase === 'running';
+    await this.#questions.use(name, intent.operationId, !journaled);
+  }
+
+  #stateOf({ question, deadlineMs, decision, uses }: KeptQuestion): QuestionState {
+    if (decision?.verdict === 'denied') return { kind: 'decided', decision };
+    const { facts, operationId } = question;
+    const now = this.#means.clock;
+    const over = now.monotonicMs() >= deadlineMs || now.wallMs() >= facts.expiresAtMs;
+    if (decision !== undefined && (uses.length > 0 || !over) && this.#revisionHolds(question)) return { kind: 'decided', decision };
+    if (over) return { kind: 'expired' };
+    if (!this.#revisionHolds(question)) return { kind: 'void', because: CHANGED };
+    const phase = this.#means.journal.get(operationId)?.phase ?? 'planned';
+    return phase === 'planned' ? { kind: 'waiting' } : { kind: 'void', because: 'Its operation has ended.' };
+  }
+
+  #revisionHolds({ facts }: Question): boolean {
+    return this.#means.contractOf(facts.contract, facts.namespace)?.revision === facts.revision;
+  }
+
+  /** Another name for the same call right after a no would train people to say yes (APR-10). */
+  #refuseAfterDenial({ facts }: Question): void {
+    const now = this.#means.clock.monotonicMs();
+    for (const { question, decision, decidedMs = 0 } of this.#questions.all()) {
+      const left = decidedMs + limits.approvalCooldownMs - now;
+      if (decision?.verdict !== 'denied' || left <= 0) continue;
+      if (question.facts.contract !== facts.contract || question.facts.argsDigest !== facts.argsDigest) continue;
+      throw new PosternError('APPROVAL_DENIED', 'A person denied this very call a short time ago; it is not asked again yet.', {
+        retryAfterMs: Math.ceil(left),
+        details: { because: 'cooldown' },
+      });
+    }
+  }
+
+  #ringAtEnd({ question, deadlineMs }: KeptQuestion): void {
+    const { name } = question;
+    const left = deadlineMs - this.#means.clock.monotonicMs();
+    if (left <= 0) return;
+    this.#alarms.set(
+      name,
+      this.#means.clock.alarm(left, () => {
+        this.#alarms.delete(name);
+        this.#tell(name);
+      }),
+    );
+  }
+
+  #tell(name: string): void {
+    const state = this.state(name);
+    if (state === undefined) return;
+    for (const listener of this.#listeners) listener({ kind: 'question', name, state });
+    this.#show();
+  }
+
+  #show(): void {
+    for (const show of this.#shows) show();
+  }
+
+  /** For the person who finds out later. Without it only the arguments' digest is shown, so a failure is no reason to stop. */
+  async #keepCard(intent: Intent | undefined): Promise<void> {
+    if (intent === undefined || intent.approval !== undefined) return;
+    const contract = this.#means.contractOf(intent.contract, intent.facts.namespace);
+    if (contract === undefined) return;
+    await this.#means.journal.keep(LOST + intent.operationId, renderCard(contract, intent.facts).text).catch(() => {});
+  }
+
+  #lostOf({ record, approval = '' }: Entry): LostOperation {
+    const { operationId, action, argsDigest, plannedAtMs } = record;
+    const question = this.#questions.get(approval)?.question;
+    const asked = [question, ...(question?.alternatives ?? [])].find((each) => each?.operationId === operationId);
+    const kept = this.#means.journal.kept(LOST + operationId)[0]?.[1];
+    return { operationId, action, argsDigest, plannedAtMs, card: asked?.card ?? (typeof kept === 'string' ? kept : '') };
+  }
+}
+
+/** Card of an operation of unknown outcome that no question has. */
+const LOST = 'approval/lost/';
+const CHANGED = 'The contract, its binding or a preset was changed after this was asked; call again for a new card.';
+
+function endedError(state: QuestionState): PosternError {
+  if (state.kind === 'void') return new PosternError('APPROVAL_EXPIRED', state.because, { details: { because: 'changed' } });
+  return new PosternError('APPROVAL_EXPIRED', 'This question has expired; the caller can ask again.');
+}
+
+function stillWaiting(name: string): PosternError {
+  return new PosternError('APPROVAL_REQUIRED', 'A person has not decided yet.', { details: { approval: name } });
+}
+
+function deniedError(): PosternError {
+  return new PosternError('APPROVAL_DENIED', 'A person denied this call.');
+}
