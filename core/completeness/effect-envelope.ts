@@ -4,7 +4,7 @@
  *
  * There is never a way on: to go on would be the effect again.
  */
-import type { CompiledContract } from '#core/contract/compiled.ts';
+import type { CompiledContract, CompletenessRules } from '#core/contract/compiled.ts';
 import type { EffectOutcome } from './effect-outcome.ts';
 import type { Envelope } from './envelope.ts';
 import type { Exchange, Reply } from './exchange.ts';
@@ -42,12 +42,11 @@ export function effectEnvelope(
 /** A preset brings the rules of its service's lists; of an effect's one answer they would only say that it is no list. */
 function oneAnswer(contract: CompiledContract): CompiledContract {
   const { job: _job, reach: _reach, sources: _sources, scope, ...rules } = contract.completeness;
-  const { floor: _floor, ...kept } = scope ?? {};
   return {
     ...contract,
     completeness: {
       ...rules,
-      ...(scope === undefined ? {} : { scope: { ...scope, ...kept } }),
+      ...(scope === undefined ? {} : { scope: withoutFloor(scope) }),
       paging: { mode: 'SingleResponse', next: [], end: { nextIs: [], pageIs: [] }, remainder: 'Pages' },
       consistency: { mode: 'SinglePage', equal: [] },
       required: [],
@@ -57,6 +56,10 @@ function oneAnswer(contract: CompiledContract): CompiledContract {
       onIncomplete: 'Return',
     },
   };
+}
+
+function withoutFloor({ floor: _floor, ...scope }: NonNullable<CompletenessRules['scope']>): CompletenessRules['scope'] {
+  return scope;
 }
 
 function accepted(walk: SourceWalk): PageTaken {

@@ -86,7 +86,7 @@ function answered(context: WalkContext, exchange: Exchange, reply: Reply): Effec
   const { input } = answerOf(context, startWalk(context.contract, '', {}, {}), exchange, reply, []);
   // Whether the body is whole is another question; here the status line and what can be read of it speak.
   const { fault, ...whole } = reply;
-  const said = meaningOf(classify(whole, context.contract.result.outcomes, input));
+  const said = meaningOf(classify(whole, context.contract.result.outcomes, input), reply.status);
   if (fault === undefined || reply.status === 401) return said;
   for (const rule of unread(context.contract.result.outcomes, input)) {
     if (kindOf(rule.is) !== said.kind)
@@ -110,10 +110,12 @@ function unread(rules: readonly OutcomeRule[], input: Parameters<OutcomeRule['wh
   return found;
 }
 
-function meaningOf(outcome: Outcome): EffectOutcome {
+function meaningOf(outcome: Outcome, status: number): EffectOutcome {
   if (outcome.kind === 'Pending') return { kind: 'done', accepted: true };
   if (outcome.kind !== 'failed') return { kind: 'done' };
   const { failure } = outcome;
+  // 1xx is no end of anything (RFC 9110 section 15.2), whatever else it is.
+  if (status >= 100 && status <= 199) return { kind: 'unknown', because: VAGUE, failure: { kind: 'Protocol' } };
   return REFUSALS.has(failure.kind)
     ? { kind: 'notDone', failure }
     : { kind: 'unknown', because: UNDECIDED[failure.kind] ?? VAGUE, failure };
