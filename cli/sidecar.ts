@@ -18,6 +18,7 @@ interface Options {
   readonly listen: string;
   readonly adminListen: string;
   readonly state?: string;
+  readonly approvals?: string;
   readonly allowLoopback?: boolean;
   readonly logLevel: LogLevel;
 }
@@ -39,7 +40,11 @@ export function sidecarCommand(): Command {
     )
     .option(
       '--state <DIR>',
-      "the sidecar's own keys and, with --control, the last bundle; without it cursors and evidence end with the process",
+      "the sidecar's own keys, the journal of effects and, with --control, the last bundle; without it cursors and evidence end with the process, and nothing that changes the world is called",
+    )
+    .option(
+      '--approvals <SOCKET>',
+      "path of a unix socket for postern approvals, approve, deny and resolve; the agent's user must not be able to open it",
     )
     .option('--allow-loopback', 'let bindings reach loopback addresses they name literally (development only)')
     .addOption(new Option('--log-level <LEVEL>', 'how much to log, as JSON lines on standard error').choices(LOG_LEVELS).default('info'))
@@ -68,6 +73,7 @@ async function start(options: Options, control: ControlSettings | undefined): Pr
     ...endpoint('host', 'port', options.listen),
     ...endpoint('adminHost', 'adminPort', options.adminListen),
     ...(options.state === undefined ? {} : { state: options.state }),
+    ...(options.approvals === undefined ? {} : { approvals: options.approvals }),
     allowLoopback: options.allowLoopback === true,
     logLevel: options.logLevel,
   };
@@ -79,6 +85,7 @@ async function start(options: Options, control: ControlSettings | undefined): Pr
 /** What --control needs and what it excludes; undefined for a sidecar of files. Throws UsageError. */
 function controlOf(options: Options): ControlSettings | undefined {
   const { contracts, control, controlPin: pin, controlToken: tokenFile, state } = options;
+  checkApprovals(options);
   if (control === undefined) {
     if (contracts === undefined) throw new UsageError('neither --contracts nor --control is given', 'Name files, or an operator.');
     if (pin !== undefined || tokenFile !== undefined)
@@ -100,6 +107,18 @@ function controlOf(options: Options): ControlSettings | undefined {
       'In a pod the agent listens on loopback; let bindings name other addresses.',
     );
   return { ...control, pin, tokenFile };
+}
+
+/** Throws UsageError. */
+function checkApprovals({ approvals, control, state }: Options): void {
+  if (approvals === undefined) return;
+  if (control !== undefined)
+    throw new UsageError(
+      '--approvals is for a sidecar without an operator',
+      'With --control people decide in the cluster: kubectl postern approvals. Drop the flag.',
+    );
+  if (state === undefined)
+    throw new UsageError('--approvals needs --state', 'Name a folder of its own: what was decided must outlive a restart.');
 }
 
 /** Every reason of a refused start, with its place and cure. */
@@ -151,6 +170,7 @@ const EXAMPLES = `
 Examples:
   postern sidecar --contracts contracts/ --credentials credentials/
   postern sidecar --contracts list.yaml binding.yaml --credentials /run/secrets --state /var/lib/postern
+  postern sidecar --contracts contracts/ --credentials credentials/ --state state/ --approvals /run/postern/approvals.sock
   postern sidecar --control postern-operator.postern-system.svc:7720 --control-pin sha256:9f2c... \\
     --control-token /var/run/postern/identity/token --credentials /var/run/postern/credentials --state /var/run/postern/state
 

@@ -12,6 +12,8 @@ export interface SidecarSettings {
   readonly adminPort: number;
   /** Folder for the sidecar's own keys; without it cursors and evidence end with the process. */
   readonly state?: string;
+  /** Path of the unix socket at which people decide; only without an operator, and only with `state`. */
+  readonly approvals?: string;
   readonly allowLoopback: boolean;
   readonly logLevel: LogLevel;
 }
