@@ -25,6 +25,8 @@ export function literalText(template: Template): string | undefined {
 /** The value of one slot with its format applied; absent is `undefined`. */
 export function formatted(slot: Slot, values: SlotValues): JsonValue | undefined {
   const value = slotValue(slot, values);
+  // Left out like an absent argument, a key would make every repetition a new effect.
+  if (value === undefined && slot.root === 'operation') throw missing(slot);
   if (value === undefined || slot.format === undefined) return value;
   const result = applyFormat(slot.format, value);
   if (isMisfit(result)) throw refuse(slot, result);

@@ -17,6 +17,7 @@ export type DigestPurpose =
   | 'revision'
   | 'arguments'
   | 'plan'
+  | 'request-body'
   | 'card'
   | 'preset'
   | 'evidence'
@@ -25,7 +26,8 @@ export type DigestPurpose =
   | 'bundle'
   | 'instance'
   | 'credential'
-  | 'announcement';
+  | 'announcement'
+  | 'hold';
 
 /**
  * RFC 8785 text of a JSON value: keys sorted by UTF-16 units, shortest numbers, no white space.
