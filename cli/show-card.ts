@@ -2,14 +2,14 @@
 import { visibleText } from '#core/encoding/visible-text.ts';
 
 /**
- * Lines and plain spaces stay: the card's own renderer counted whatever padding a value had. Anything else a person could not see - from
+ * Lines and the blanks of columns stay: the card's own renderer counted whatever padding a value had. Anything else a person could not see - from
  * a sidecar of another release, or from whoever wrote the state folder - is shown as its code point.
  */
 export function showCard(card: string): string {
   return card
     .trimEnd()
     .split('\n')
-    .map((line) => line.replace(/[^ ]+/g, (word) => visibleText(word)))
+    .map((line) => line.replace(/[^ ]+| {17,}/g, (part) => visibleText(part)))
     .join('\n');
 }
 
