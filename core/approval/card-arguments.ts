@@ -3,7 +3,7 @@
  * words (APR-07, APR-08).
  */
 import { limits } from '#core/bounds/limits.ts';
-import type { CompiledContract, Slot, Template } from '#core/contract/compiled.ts';
+import type { CompiledContract } from '#core/contract/compiled.ts';
 import type { ArgumentPath } from '#core/contract/effect-rules.ts';
 import type { ArgumentSchema } from '#core/contract/schema.ts';
 import { digestOf } from '#core/encoding/canonical.ts';
@@ -12,6 +12,7 @@ import { visibleText } from '#core/encoding/visible-text.ts';
 import type { CardFacts } from './card-facts.ts';
 import type { CardText } from './card-text.ts';
 import { aloneText, argumentAt, bareDigest, elementText } from './card-values.ts';
+import { decidingArguments, destinationSlots } from './deciding-arguments.ts';
 
 /** Targets, then the other arguments: first those the destination is made of, then by name. */
 export function showArguments(card: CardText, contract: CompiledContract, facts: CardFacts, chars: number): void {
@@ -79,18 +80,11 @@ function realTarget(contract: CompiledContract, argument: string, label: JsonVal
 
 /** Names in an order that both renderers find: the order of keys in an object of the API server is not that of the file. */
 function argumentOrder(contract: CompiledContract, facts: CardFacts): readonly string[] {
-  const deciding = new Set(destinationSlots(contract).map(({ path }) => path[0] ?? ''));
-  const rank = (name: string) => (deciding.has(name) || Object.hasOwn(contract.resolve, name) ? 0 : 1);
+  const deciding = decidingArguments(contract);
+  const rank = (name: string) => (deciding.has(name) ? 0 : 1);
   return Object.keys(facts.args)
     .sort()
     .sort((one, other) => rank(one) - rank(other));
-}
-
-/** Slots that decide where an effect lands, in the order of the destination. */
-function destinationSlots({ target }: CompiledContract): readonly Slot[] {
-  const templates: readonly Template[] =
-    target.kind === 'http' ? [target.credential, ...target.request.segments] : [target.host, ...target.argv];
-  return templates.flat().filter((part): part is Slot => typeof part === 'object' && ['args', 'resolve', 'each'].includes(part.root));
 }
 
 function isWhole(path: ArgumentPath | undefined, name: string): boolean {

@@ -8,9 +8,10 @@ import { elementText } from './card-values.ts';
 import { span, utc } from './utc.ts';
 
 const NAME_CHARS = 64;
+const LACK_CHARS = 200;
 
 export function showBasis(card: CardText, contract: CompiledContract, facts: CardFacts, chars: number): void {
-  const name = (text: string) => visibleText(text, { chars: NAME_CHARS });
+  const name = (text: string) => visibleText(elementText(text), { chars: NAME_CHARS });
   const valueChars = Math.min(chars, 200);
   for (const { name: field, before, after } of (facts.before ?? []).slice(0, limits.cardFieldsMax)) {
     const subject = `What was read of ${name(field)}`;
@@ -33,11 +34,12 @@ export const CHOICES: Readonly<Record<AlternativeName, string>> = {
 };
 
 function showEvidence(card: CardText, evidence: EvidenceFacts, askedAtMs: number): void {
-  const action = visibleText(evidence.action, { chars: NAME_CHARS });
+  const action = card.value('The name of the evidence', elementText(evidence.action), { chars: NAME_CHARS });
   const age = `${span(askedAtMs - evidence.atMs)} before asking`;
   const whole = evidence.complete ? 'complete' : 'NOT COMPLETE';
   card.field('evidence', `${action}: ${whole}, ${evidence.items} items, ${age}, ${PROOFS[evidence.proof]} (says the sidecar)`);
-  for (const lack of evidence.lacks.slice(0, limits.cardLacksMax)) card.doubt(`Evidence: ${visibleText(lack, { chars: 200 })}`);
+  for (const lack of evidence.lacks.slice(0, limits.cardLacksMax))
+    card.doubt(`Evidence: ${card.value('What the evidence lacks', lack, { chars: LACK_CHARS })}`);
   if (!evidence.complete && evidence.lacks.length === 0) card.doubt('Evidence: the answer is not all, and nobody says why.');
 }
 
@@ -51,8 +53,9 @@ function showReads(card: CardText, { reads }: CardFacts): void {
   if (reads.length === 0) return;
   const shown = reads.slice(0, limits.cardReadsMax);
   const texts = shown.map(({ action, atMs, codes }) => {
-    const list = codes.slice(0, CODES_SHOWN_MAX).map((code) => visibleText(code, { chars: NAME_CHARS }));
-    return `${visibleText(action, { chars: NAME_CHARS })} at ${utc(atMs)}: ${list.join(', ')}`;
+    const list = codes.slice(0, CODES_SHOWN_MAX).map((code) => card.value('A code of a read', elementText(code), { chars: NAME_CHARS }));
+    if (codes.length > list.length) list.push(`and ${codes.length - list.length} more`);
+    return `${card.value('The name of a read', elementText(action), { chars: NAME_CHARS })} at ${utc(atMs)}: ${list.join(', ')}`;
   });
   card.doubt(
     `${reads.length === 1 ? 'A read' : `${reads.length} reads`} of this session since its last approval gave less than all, or with a warning.`,

@@ -44,16 +44,14 @@ export function showDestination(card: CardText, contract: CompiledContract, valu
     if (origin.startsWith('http://')) card.doubt('The request and its credential cross the network in plain text.');
     card.field(
       'sends',
-      card.value('The destination', `${method} ${origin}/${segments.map((part) => filled(part, values, segmentText)).join('/')}`, {
-        chars,
-      }),
+      card.cut('The destination', `${method} ${origin}/${segments.map((part) => filled(part, values, segmentText)).join('/')}`, chars),
     );
-    card.field('credential', card.value('The name of the credential', filled(target.credential, values, aloneText), { chars }));
+    card.field('credential', card.cut('The name of the credential', filled(target.credential, values, aloneText), chars));
   } else {
     const argv = target.argv.map((part) => elementText(filled(part, values, aloneText))).join(' ');
-    card.field('runs', card.value('The command', argv, { chars }));
-    card.field('on host', card.value('The host', filled(target.host, values, aloneText), { chars }));
-    card.field('credential', card.value('The name of the credential', target.credential, { chars }));
+    card.field('runs', card.cut('The command', argv, chars));
+    card.field('on host', card.cut('The host', filled(target.host, values, aloneText), chars));
+    card.field('credential', card.cut('The name of the credential', target.credential, chars));
   }
 }
 

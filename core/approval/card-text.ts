@@ -6,7 +6,8 @@
  *   a long line to its start (APR-07, APR-08).
  * - Every value passes the one sanitizer; whatever a person cannot see as it is becomes a warning, and warnings stand before all fields.
  */
-import { isPlainlyVisible, visibleText } from '#core/encoding/visible-text.ts';
+import { visibleText } from '#core/encoding/visible-text.ts';
+import { doubtsOf } from './doubtful-text.ts';
 import { wrapColumns } from './wrap-columns.ts';
 
 /** Columns of a card: a terminal of 80 does not wrap it. */
@@ -27,13 +28,16 @@ export class CardText {
 
   /** A text from outside as it may stand in a field. `subject` names it in a warning. */
   value(subject: string, text: string, { chars, lines = false }: Shown): string {
-    const whole = visibleText(text, { chars: Number.MAX_SAFE_INTEGER });
+    for (const doubt of doubtsOf(text, { lines })) this.doubt(`${subject} ${doubt}`);
+    return this.cut(subject, text, chars);
+  }
+
+  /** The same without a look at what it holds: for texts made of values that are looked at where they stand alone. */
+  cut(subject: string, text: string, chars: number): string {
     const shown = visibleText(text, { chars });
-    const looked = lines ? text.replaceAll('\n', ' ') : text;
-    if (!isPlainlyVisible(looked)) this.doubt(`${subject} holds characters that cannot be seen; they are shown as <U+...> or counted.`);
-    if (RIGHT_TO_LEFT.test(text)) this.doubt(`${subject} holds right-to-left letters; a screen may show it in another order than it is.`);
-    if (shown !== whole) this.doubt(`${subject} is not shown whole: it has ${[...text].length} characters.`);
-    return shown;
+    if (shown !== visibleText(text, { chars: Number.MAX_SAFE_INTEGER }))
+      this.doubt(`${subject} is not shown whole: it has ${[...text].length} characters.`);
+    return shown === '' ? '(empty)' : shown;
   }
 
   /** One sentence of ours; texts from outside in it have passed `value` or the sanitizer. Said twice is said once. */
@@ -67,6 +71,3 @@ export class CardText {
     return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
   }
 }
-
-/** Letters whose lines run the other way, and reorder what stands beside them. */
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;

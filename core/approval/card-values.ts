@@ -1,7 +1,6 @@
 /** How a value stands on a card: with its borders visible, so that no value reads like two, or like our own words beside it. */
 
 import type { ArgumentPath } from '#core/contract/effect-rules.ts';
-import { canonicalJson } from '#core/encoding/canonical.ts';
 import type { JsonValue } from '#core/encoding/json-value.ts';
 
 /** Ids, names, paths: what has no border to forge. */
@@ -20,7 +19,18 @@ export function aloneText(value: JsonValue): string {
 }
 
 function jsonText(value: JsonValue): string {
-  return typeof value === 'object' && value !== null ? canonicalJson(value) : String(value);
+  return typeof value === 'object' && value !== null ? JSON.stringify(sorted(value)) : String(value);
+}
+
+/** As canonical JSON has it, but for what a remote said too: half of a surrogate pair is written as an escape. */
+function sorted(value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const object = value as Readonly<Record<string, JsonValue>>;
+  // Null prototype: a member named __proto__ is a member.
+  const copy: Record<string, JsonValue> = Object.create(null);
+  for (const name of Object.keys(object).sort()) copy[name] = sorted(object[name] ?? null);
+  return copy;
 }
 
 /** The argument a path names; own members only. */

@@ -49,7 +49,7 @@ export function renderCard(contract: CompiledContract, facts: CardFacts): Card {
 function renderWith(contract: CompiledContract, facts: CardFacts, chars: number): Card {
   const card = new CardText();
   const values = slotValuesOf(contract, facts);
-  const sentence = card.value('The sentence', renderSentence(contract.summary, values), { chars: SENTENCE_CHARS });
+  const sentence = card.cut('The sentence', renderSentence(contract.summary, values), SENTENCE_CHARS);
   showStanding(card, facts);
   showDestination(card, contract, values);
   showArguments(card, contract, facts, chars);
@@ -61,7 +61,7 @@ function renderWith(contract: CompiledContract, facts: CardFacts, chars: number)
   showRequester(card, facts);
   card.gap();
   showIdentity(card, contract, facts);
-  const text = card.text(sentence === '' ? visibleText(facts.action) : sentence);
+  const text = card.text(sentence);
   return { text, digest: digestOfBytes('card', text), doubts: [...card.doubts] };
 }
 
@@ -69,7 +69,9 @@ const SENTENCE_CHARS = 300;
 
 function showStanding(card: CardText, { denied, alternative }: CardFacts): void {
   if (denied !== undefined)
-    card.doubt(`An equal call was denied at ${utc(denied.atMs)} by ${visibleText(denied.approver, { chars: 64 })}, says the sidecar.`);
+    card.doubt(
+      `An equal call was denied at ${utc(denied.atMs)} by ${card.value('The name of the approver', denied.approver, { chars: 64 })}, says the sidecar.`,
+    );
   if (alternative !== undefined)
     card.doubt(
       `This is the choice "${alternative.name}" beside the question ${visibleText(alternative.of, { chars: 64 })}; a yes to it is a no to that one.`,

@@ -11,9 +11,12 @@ import { parseStrictJson } from '#core/encoding/strict-json.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import type { AlternativeName, CardFacts, DoubtfulRead, EvidenceFacts, Requester } from './card-facts.ts';
 
-/** The one byte form: canonical JSON in UTF-8. Throws LIMIT_EXCEEDED where `decodeCardFacts` would refuse the size. */
+/**
+ * The one byte form: canonical JSON in UTF-8. Throws LIMIT_EXCEEDED where `decodeCardFacts` would refuse the size, INTERNAL where the facts hold
+ * half of a surrogate pair: what a remote said must be made well-formed before it becomes a fact.
+ */
 export function encodeCardFacts(facts: CardFacts): Uint8Array {
-  const bytes = new TextEncoder().encode(canonicalJson(facts as unknown as JsonValue));
+  const bytes = new TextEncoder().encode(canonicalFacts(facts));
   if (bytes.byteLength <= limits.cardFactsBytesMax) return bytes;
   throw new PosternError(
     'LIMIT_EXCEEDED',
@@ -22,6 +25,14 @@ export function encodeCardFacts(facts: CardFacts): Uint8Array {
       details: { limit: 'card_facts_bytes', most: String(limits.cardFactsBytesMax) },
     },
   );
+}
+
+function canonicalFacts(facts: CardFacts): string {
+  try {
+    return canonicalJson(facts as unknown as JsonValue);
+  } catch (cause) {
+    throw new PosternError('INTERNAL', 'The facts of a card hold what JSON cannot say.', { cause });
+  }
 }
 
 /** Throws INVALID_ARGUMENT with the path and the rule, and nothing else, whatever the bytes are. */

@@ -52,6 +52,7 @@ const REPEATS_MAX = 80;
 
 const SHOWN = /^[\p{L}\p{N}\p{P}\p{S} ]$/u;
 const MARK = /^[\p{Mn}\p{Mc}]$/u;
+const LETTER = /^[\p{L}\p{N}]$/u;
 // Hangul fillers, variation selectors, soft hyphen and the like are letters, marks or symbols by category yet draw
 // nothing; the Braille blank, object replacement and U+FFFD are symbols that hide what was there.
 const NEVER = /^[\p{Default_Ignorable_Code_Point}\u2800\ufffc\ufffd]$/u;
@@ -74,7 +75,8 @@ function push(pieces: string[], state: Runs, character: string): void {
   const mark = MARK.test(character);
   state.marks = mark ? state.marks + 1 : 0;
   const shown = !NEVER.test(character) && (mark ? state.marks <= MARKS_MAX : SHOWN.test(character));
-  if (!mark && !shown) state.marks = MARKS_MAX;
+  // A mark belongs on a letter or a digit: on a quote or a bracket it would paint over our own marks.
+  if (!mark && !(shown && LETTER.test(character))) state.marks = MARKS_MAX;
   if (state.run <= repeatsMax(character, shown)) pieces.push(shown ? character : codePoint(character));
 }
 
@@ -82,7 +84,9 @@ function push(pieces: string[], state: Runs, character: string): void {
 function endRun(pieces: string[], state: Runs): void {
   const shown = SHOWN.test(state.last) && !NEVER.test(state.last);
   const limit = repeatsMax(state.last, shown);
-  if (state.last !== '' && state.run > limit) pieces.push(`<${state.run - limit} more>`);
+  if (state.last === '' || state.run <= limit) return;
+  pieces.push(`<${state.run - limit} more>`);
+  state.marks = MARKS_MAX;
 }
 
 function repeatsMax(character: string, shown: boolean): number {

@@ -32,7 +32,15 @@ export function factsOf(contract: CompiledContract, args: Readonly<Record<string
     action: contract.action,
     revision: `sha256:${'5e'.repeat(32)}`,
     args,
-    argsDigest: digestOf('arguments', args),
+    // Arguments that never passed the strict reader have no digest; a test of the card alone does not care.
+    argsDigest: digestOf(
+      'arguments',
+      JSON.parse(
+        JSON.stringify(args)
+          .toWellFormed()
+          .replaceAll(/\\ud[89a-f][0-9a-f]{2}/g, '?'),
+      ),
+    ),
     planDigest: `sha256:${'91'.repeat(32)}`,
     requester: {
       kind: 'pod',
