@@ -11,7 +11,6 @@ import type { Problem } from '#core/contract/problem.ts';
 import type { ResourceObject } from '#core/contract/resource-object.ts';
 import { duplicateProblems } from '#core/contract/resource-set.ts';
 import { withShippedPresets } from '#core/contract/shipped-presets.ts';
-import { PosternError } from '#core/error/postern-error.ts';
 import { Bundle, type ServedAction } from '#sidecar/call/bundle.ts';
 import { Remotes, type RemotesMeans } from '#sidecar/execute/open-remotes.ts';
 
@@ -37,7 +36,8 @@ export function compileBundle(objects: readonly ResourceObject[], means: Remotes
   for (const contract of contracts) {
     const result = compileContract({ contract, bindings: bindingObjects, presets, contracts, nowMs: means.clock.wallMs() });
     problems.push(...result.problems);
-    if (result.contract !== undefined) served.push({ contract: result.contract, remote: remoteOf(remotes, result.contract) });
+    if (result.contract !== undefined)
+      served.push({ contract: result.contract, remote: remotes.of(result.contract, result.contract.target) });
   }
   if (problems.some(({ severity }) => severity === 'error')) return { problems };
   return { bundle: new Bundle(served, suspendedAmong(bindings)), bindings, problems };
@@ -84,7 +84,7 @@ export async function compileServed(objects: readonly ResourceObject[], means: R
       continue;
     }
     outcomes.push({ contract: name, revision: result.revision });
-    served.push({ contract: result, remote: remoteOf(remotes, result) });
+    served.push({ contract: result, remote: remotes.of(result, result.target) });
   }
   return {
     bundle: new Bundle(served, suspendedAmong([...bindings.values()])),
@@ -135,12 +135,4 @@ function sorted(objects: readonly ResourceObject[]) {
 
 function suspendedAmong(bindings: readonly CompiledBinding[]): ReadonlySet<string> {
   return new Set(bindings.flatMap(({ name, spec }) => (spec.suspended === undefined ? [] : [name])));
-}
-
-/** SSH contracts are listed and never asked: the gate refuses them before. */
-function remoteOf(remotes: Remotes, contract: ServedAction['contract']): ServedAction['remote'] {
-  if (contract.target.kind === 'http') return remotes.of(contract, contract.target);
-  return () => {
-    throw new PosternError('CONTRACT_NOT_READY', 'This release executes HTTP reads only.');
-  };
 }

@@ -4,14 +4,14 @@
  */
 import type { Exchange } from '#core/completeness/exchange.ts';
 import type { OwnStop, SourceWalk } from '#core/completeness/walk.ts';
-import type { RequestTemplate } from '#core/contract/compiled.ts';
 import { PosternError } from '#core/error/postern-error.ts';
+import { methodOf, type Question } from './remote.ts';
 import type { SourceRun } from './source-walk.ts';
 
 /** The exchange, or which limit of ours cut it. Throws PosternError for what could not be asked, and for what may not be asked any more. */
 export async function askSource(
   run: SourceRun,
-  template: RequestTemplate,
+  template: Question,
   at: Pick<SourceWalk, 'next' | 'open' | 'follow'>,
 ): Promise<Exchange | OwnStop> {
   const refused = run.standing.refusal();
@@ -27,7 +27,7 @@ export function isStop(value: Exchange | OwnStop): value is OwnStop {
 /** A cursor of the remote that fits no request is its fault, and no reason to lose the rows before it. */
 async function askOrMisfit(
   run: SourceRun,
-  template: RequestTemplate,
+  template: Question,
   { next, open, follow }: Pick<SourceWalk, 'next' | 'open' | 'follow'>,
 ): Promise<Exchange> {
   try {
@@ -40,7 +40,7 @@ async function askOrMisfit(
   } catch (thrown) {
     if (!(thrown instanceof PosternError) || thrown.reason !== 'REMOTE_PROTOCOL') throw thrown;
     return {
-      sent: { method: template.method, path: '', query: {}, headers: {}, body: null },
+      sent: { method: methodOf(template), path: '', query: {}, headers: {}, body: null },
       reply: { kind: 'noReply', cause: 'protocol', sent: false, receivedAtMs: run.clock.wallMs() },
     };
   }

@@ -13,7 +13,7 @@ import type { BindingCredential } from '#sidecar/credential/attach.ts';
 import type { ReplyMask } from '#sidecar/credential/mask.ts';
 import { decodeReply } from '#sidecar/decode/decode-reply.ts';
 import { type OutboundRequest, type Transport, TransportFailure } from './http/transport.ts';
-import type { AskOptions, Remote } from './remote.ts';
+import { type AskOptions, isCommand, type Question, type Remote } from './remote.ts';
 
 export interface HttpRemoteMeans {
   readonly rules: ResultRules;
@@ -44,7 +44,8 @@ export class HttpRemote implements Remote {
     this.#argsText = JSON.stringify(args);
   }
 
-  async ask(template: RequestTemplate, values: SlotValues, options: AskOptions): Promise<Exchange> {
+  async ask(template: Question, values: SlotValues, options: AskOptions): Promise<Exchange> {
+    if (isCommand(template)) throw new TypeError('a command was asked of an HTTP remote');
     const assembled = this.#assemble(template, values, options.follow);
     const first = await this.#send(assembled, options);
     // A token may have been withdrawn before its time; one renewed try, still before anything was answered to the caller.

@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '#core/bounds/clock.ts';
-import type { CompiledContract, HttpTarget, JsonValue, SourceRules, Template } from '#core/contract/compiled.ts';
+import type { CompiledContract, HttpTarget, JsonValue, SourceRules, SshTarget, Template } from '#core/contract/compiled.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import { composedText, literalText } from '#core/contract/template-text.ts';
 import { PosternError } from '#core/error/postern-error.ts';
@@ -14,8 +14,9 @@ import type { Destinations } from './http/destinations.ts';
 import type { Transport } from './http/transport.ts';
 import { type Fault, HttpRemote } from './http-remote.ts';
 import type { Remote } from './remote.ts';
+import { SshRemotes, type SshRemotesMeans } from './ssh-remotes.ts';
 
-export interface RemotesMeans {
+export interface RemotesMeans extends Pick<SshRemotesMeans, 'onHostKeyMismatch' | 'onForeignChannel'> {
   readonly store: CredentialStore;
   readonly destinations: Destinations;
   readonly clock: Clock;
@@ -36,6 +37,7 @@ export class Remotes {
   readonly #bindings: ReadonlyMap<string, CompiledBinding>;
   readonly #credentials = new Map<string, BindingCredential>();
   readonly #transports = new Map<string, Transport>();
+  readonly #ssh: SshRemotes;
 
   /**
    * `before`: the remotes these take the place of. A binding that is the same keeps its credential, and with it the token that was
@@ -44,6 +46,7 @@ export class Remotes {
   constructor(bindings: readonly CompiledBinding[], means: RemotesMeans, before?: Remotes) {
     this.#means = means;
     this.#bindings = new Map(bindings.map((binding) => [keyOf(binding.namespace, binding.name), binding]));
+    this.#ssh = new SshRemotes(means, (namespace, name) => this.#bindings.get(keyOf(namespace, name)));
     if (before === undefined) return;
     for (const [key, credential] of before.#credentials) {
       if (sameBinding(before.#bindings.get(key), this.#bindings.get(key))) this.#credentials.set(key, credential);
@@ -51,7 +54,8 @@ export class Remotes {
     }
   }
 
-  of(contract: CompiledContract, target: HttpTarget): OpenRemote {
+  of(contract: CompiledContract, target: HttpTarget | SshTarget): OpenRemote {
+    if (target.kind === 'ssh') return this.#ssh.of(contract, target);
     const { clock } = this.#means;
     const onExchange = (status: number, durationMs: number, bytes: number) =>
       this.#means.onExchange?.(contract.action, status, durationMs, bytes);

@@ -6,7 +6,7 @@
 import type { Exchange, Reply } from '#core/completeness/exchange.ts';
 import { isEmptyValue, readPath } from '#core/completeness/path.ts';
 import { type SourceWalk, startWalk, stopWalk, takePage } from '#core/completeness/walk.ts';
-import type { JsonValue } from '#core/contract/compiled.ts';
+import type { HttpTarget, JsonValue } from '#core/contract/compiled.ts';
 import { initialNext } from '#core/contract/initial-next.ts';
 import { askSource, isStop } from './ask-source.ts';
 import { RowText } from './row-text.ts';
@@ -17,12 +17,17 @@ export type Opened = { readonly kind: 'opened'; readonly walk: SourceWalk } | { 
 /** Whether a walk out of a cursor still has its opening before it: a limit ended the call that would have begun it. */
 export function isUnopened(run: SourceRun, walk: SourceWalk): boolean {
   const begun = walk.done || walk.pending || walk.pages > 0 || walk.held !== undefined || Object.keys(walk.open).length > 0;
-  return run.target.open !== undefined && !begun;
+  return openingOf(run) !== undefined && !begun;
+}
+
+/** A command has nothing before it. */
+function openingOf({ target }: SourceRun): HttpTarget['open'] {
+  return target.kind === 'http' ? target.open : undefined;
 }
 
 /** Throws PosternError for what could not be asked at all. */
 export async function openSource(run: SourceRun, source: string): Promise<Opened> {
-  const { open } = run.target;
+  const open = openingOf(run);
   if (open === undefined) return { kind: 'opened', walk: begin(run, source, {}) };
   const unopened = begin(run, source, {});
   const exchange = run.budget.stop() ?? (await askSource(run, open, { next: {}, open: {} }));
@@ -36,7 +41,7 @@ function begin(run: SourceRun, source: string, open: Readonly<Record<string, Jso
   const next = initialNext(run.contract.completeness.paging, { ...run.values, open, next: {}, budget: {} });
   const walk = startWalk(run.contract, source, open, next);
   // What a handle shows is as old as its opening.
-  return run.target.open === undefined ? walk : { ...walk, sinceMs: run.clock.wallMs() };
+  return openingOf(run) === undefined ? walk : { ...walk, sinceMs: run.clock.wallMs() };
 }
 
 function openValues(

@@ -9,7 +9,7 @@ import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import { foldWalks } from '#core/completeness/fold.ts';
 import type { Folded, Row, SourceWalk } from '#core/completeness/walk.ts';
-import type { CompiledContract, HttpTarget, JsonValue, SourceRules } from '#core/contract/compiled.ts';
+import type { CompiledContract, JsonValue, SourceRules } from '#core/contract/compiled.ts';
 import { renderSentence } from '#core/contract/sentence.ts';
 import type { SlotValues } from '#core/contract/slot-value.ts';
 import { Budget } from './budget.ts';
@@ -50,7 +50,7 @@ export interface ReadAnswer {
 /** Throws PosternError only when nothing could be asked at all, or when the call lost its standing; every other end is in `folded`. */
 export async function executeRead(request: ReadRequest, means: ReadMeans): Promise<ReadAnswer> {
   const { contract } = request;
-  const target = httpTarget(contract);
+  const { target } = contract;
   const budget = new Budget(contract.completeness.limits, means.clock, request.deadlineMs);
   // Aborted by hand: AbortSignal.any and a sleep that is aborted at the end cost a call more than its checks do.
   const stop = new AbortController();
@@ -88,7 +88,7 @@ interface SourceJob {
 function sourceJob(
   request: ReadRequest,
   means: ReadMeans,
-  shared: { target: HttpTarget; budget: Budget; signal: AbortSignal; source: SourceRules | undefined },
+  shared: { target: CompiledContract['target']; budget: Budget; signal: AbortSignal; source: SourceRules | undefined },
 ): SourceJob {
   const { target, budget, signal, source } = shared;
   const name = source?.name ?? '';
@@ -152,6 +152,7 @@ function dataText(contract: CompiledContract, data: Readonly<Record<string, Json
 
 /** Best effort, and never while a cursor that needs the handle is out (contract language, section 2.3). */
 async function closeSource(run: SourceRun, walk: SourceWalk): Promise<void> {
+  if (run.target.kind === 'ssh') return;
   const { close, open } = run.target;
   if (close === undefined || (open !== undefined && Object.keys(walk.open).length === 0)) return;
   try {
@@ -163,11 +164,6 @@ async function closeSource(run: SourceRun, walk: SourceWalk): Promise<void> {
   } catch {
     // A handle that could not be closed expires at the remote; the answer does not depend on it.
   }
-}
-
-function httpTarget(contract: CompiledContract): HttpTarget {
-  if (contract.target.kind !== 'http') throw new TypeError('a read over SSH passed the gate');
-  return contract.target;
 }
 
 function selectSources(contract: CompiledContract, request: ReadRequest): readonly (SourceRules | undefined)[] {

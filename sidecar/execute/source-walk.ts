@@ -14,17 +14,17 @@ import {
   takePage,
   type WalkContext,
 } from '#core/completeness/walk.ts';
-import type { CompiledContract, HttpTarget, RequestTemplate } from '#core/contract/compiled.ts';
+import type { CompiledContract, HttpTarget, SshTarget } from '#core/contract/compiled.ts';
 import type { SlotValues } from '#core/contract/slot-value.ts';
 import { askSource, isStop } from './ask-source.ts';
 import type { Budget } from './budget.ts';
 import type { CallStanding } from './call-standing.ts';
-import type { Remote } from './remote.ts';
+import type { Question, Remote } from './remote.ts';
 import { fitRows, RowText } from './row-text.ts';
 
 export interface SourceRun {
   readonly contract: CompiledContract;
-  readonly target: HttpTarget;
+  readonly target: HttpTarget | SshTarget;
   readonly args: WalkContext['args'];
   readonly values: Omit<SlotValues, 'next' | 'open' | 'budget'>;
   readonly remote: Remote;
@@ -88,7 +88,8 @@ export function walkContext(run: SourceRun): WalkContext {
   return { contract: run.contract, args: run.args, nowMs: run.clock.wallMs() };
 }
 
-function templateOf({ target }: SourceRun, walk: SourceWalk): RequestTemplate {
+function templateOf({ target }: SourceRun, walk: SourceWalk): Question {
+  if (target.kind === 'ssh') return target;
   return walk.pages > 0 && target.next !== undefined ? target.next : target.request;
 }
 

@@ -5,7 +5,7 @@
  */
 import { limits } from '#core/bounds/limits.ts';
 import { HttpClient } from './client.ts';
-import { type ClientIdentity, dialer, type Resolve, systemResolve } from './egress.ts';
+import { type ClientIdentity, type Dial, dialer, type Resolve, systemResolve, vettedAddresses } from './egress.ts';
 import { type OutboundRequest, type RawReply, type SendOptions, type Transport, TransportFailure } from './transport.ts';
 
 export interface DestinationIdentity {
@@ -47,6 +47,16 @@ export class Destinations {
     const destination = new Destination(identity, this.#options, (opened) => this.#opened(opened));
     this.#known.set(key, destination);
     return destination;
+  }
+
+  /** Opens connections of another protocol to a destination, vetted like those of HTTP; they are the caller's, and in no pool. */
+  dialer({ origin, addresses }: Pick<DestinationIdentity, 'origin' | 'addresses'>): Dial {
+    return dialer({ origin, ...this.#options, ...(addresses && { addresses }) });
+  }
+
+  /** The vetted addresses of a destination that another host dials. */
+  vetted({ origin, addresses }: Pick<DestinationIdentity, 'origin' | 'addresses'>): Promise<readonly string[]> {
+    return vettedAddresses({ origin, ...this.#options, ...(addresses && { addresses }) });
   }
 
   /** Connections of all destinations together, for the metrics. */

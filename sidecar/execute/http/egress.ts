@@ -70,6 +70,13 @@ export function dialer(rules: EgressRules): Dial {
   };
 }
 
+/** The addresses of a destination that another host dials for us, vetted as if we did. Rejects with TransportFailure as a dial. */
+export function vettedAddresses(
+  rules: Pick<EgressRules, 'origin' | 'addresses' | 'allowLoopback' | 'resolve'>,
+): Promise<readonly string[]> {
+  return vetted(new URL(rules.origin).hostname.replace(/^\[|\]$/g, ''), addressCheck(rules), rules.resolve);
+}
+
 async function vetted(host: string, allowed: (address: string) => boolean, resolve: Resolve): Promise<readonly string[]> {
   const addresses = isIP(host) === 0 ? await resolved(host, resolve) : [host];
   if (!addresses.every(allowed)) throw new TransportFailure('egressDenied', false);
