@@ -15,7 +15,7 @@ import { PosternError } from '#core/error/postern-error.ts';
 import type { Entry } from '#sidecar/journal/entry.ts';
 import type { Journal } from '#sidecar/journal/journal.ts';
 import { type Answer, checkCard, noSuchQuestion, sameDecision } from './answer.ts';
-import { coveredBy } from './covered-by.ts';
+import { whyNotCovered } from './covered-by.ts';
 import type { Change, Decider, Decision, Intent, Question, QuestionState } from './decider.ts';
 import { type KeptQuestion, KeptQuestions } from './kept-questions.ts';
 import { UnderWay } from './under-way.ts';
@@ -186,23 +186,32 @@ export class LocalDecider implements Decider {
     const state = this.#stateOf(kept);
     if (state.kind !== 'decided') throw state.kind === 'waiting' ? stillWaiting(name) : endedError(state);
     if (state.decision.verdict === 'denied') throw deniedError();
-    const refused = coveredBy(kept.question, state.decision, kept.uses, intent);
-    if (refused !== undefined) throw new PosternError('APPROVAL_EXPIRED', refused, { details: { approval: name } });
+    if (this.#isOver(kept) && !kept.uses.includes(intent.operationId)) throw endedError({ kind: 'expired' });
+    const { decision } = state;
+    const contract = this.#means.contractOf(intent.contract, intent.facts.namespace);
+    if (contract === undefined) throw endedError({ kind: 'void', because: CHANGED });
+    const refused = whyNotCovered({ ...kept, decision, contract }, intent, this.#means.clock.wallMs());
+    if (refused !== undefined) throw refused;
     const entry = this.#means.journal.get(intent.operationId);
     const journaled = kept.question.facts.grant === undefined && entry?.approval === name && entry.phase === 'running';
     await this.#questions.use(name, intent.operationId, !journaled);
   }
 
-  #stateOf({ question, deadlineMs, decision, uses }: KeptQuestion): QuestionState {
+  #stateOf(kept: KeptQuestion): QuestionState {
+    const { question, decision, uses } = kept;
     if (decision?.verdict === 'denied') return { kind: 'decided', decision };
-    const { facts, operationId } = question;
-    const now = this.#means.clock;
-    const over = now.monotonicMs() >= deadlineMs || now.wallMs() >= facts.expiresAtMs;
+    const over = this.#isOver(kept);
     if (decision !== undefined && (uses.length > 0 || !over) && this.#revisionHolds(question)) return { kind: 'decided', decision };
     if (over) return { kind: 'expired' };
     if (!this.#revisionHolds(question)) return { kind: 'void', because: CHANGED };
-    const phase = this.#means.journal.get(operationId)?.phase ?? 'planned';
+    const phase = this.#means.journal.get(question.operationId)?.phase ?? 'planned';
     return phase === 'planned' ? { kind: 'waiting' } : { kind: 'void', because: 'Its operation has ended.' };
+  }
+
+  /** By whichever clock says so first. */
+  #isOver({ question, deadlineMs }: KeptQuestion): boolean {
+    const { clock } = this.#means;
+    return clock.monotonicMs() >= deadlineMs || clock.wallMs() >= question.facts.expiresAtMs;
   }
 
   #revisionHolds({ facts }: Question): boolean {

@@ -52,7 +52,7 @@ test('local decider: lets an approved call run once, and never again under the s
   await rig.run(question, question.name);
   await rig.decider.settled(question.operationId, 'done');
   const other = questionOf(rig.clock);
-  await assert.rejects(rig.decider.admit(intentOf(other, question.name)), fails('APPROVAL_EXPIRED'));
+  await assert.rejects(rig.decider.admit(intentOf(other, question.name)), fails('APPROVAL_REQUIRED'));
 });
 
 test('local decider: of two people at once one decides, and the other learns that it is decided', async () => {
@@ -90,14 +90,14 @@ test('local decider: a yes to one call covers no other one, whatever it differs 
   const question = await rig.asked();
   await rig.decider.decide(question.name, yes(question));
   const intent = intentOf(question, question.name);
-  for (const change of [
-    { operationId: questionOf(rig.clock).operationId },
-    { planDigest: digestOf('plan', 'another') },
-    { argsDigest: digestOf('arguments', 'others') },
-    { revision: `sha256:${'0'.repeat(64)}` },
-    { contract: 'scale-deployment' },
-  ])
-    await assert.rejects(rig.decider.admit({ ...intent, ...change }), fails('APPROVAL_EXPIRED'), JSON.stringify(change));
+  for (const [reason, change] of [
+    ['APPROVAL_REQUIRED', { operationId: questionOf(rig.clock).operationId }],
+    ['APPROVAL_REQUIRED', { planDigest: digestOf('plan', 'another') }],
+    ['INTERNAL', { argsDigest: digestOf('arguments', 'others') }],
+    ['APPROVAL_EXPIRED', { revision: `sha256:${'0'.repeat(64)}` }],
+    ['APPROVAL_EXPIRED', { contract: 'scale-deployment' }],
+  ] as const)
+    await assert.rejects(rig.decider.admit({ ...intent, ...change }), fails(reason), JSON.stringify(change));
   await rig.run(question, question.name);
 });
 
@@ -115,7 +115,7 @@ test('local decider: an alternative that was chosen runs, and the call that was 
   };
   await assert.rejects(rig.decider.decide(question.name, { ...chosen, cardDigest: question.cardDigest }), fails('INVALID_ARGUMENT'));
   await rig.decider.decide(question.name, chosen);
-  await assert.rejects(rig.decider.admit(intentOf(question, question.name)), fails('APPROVAL_EXPIRED'));
+  await assert.rejects(rig.decider.admit(intentOf(question, question.name)), fails('APPROVAL_REQUIRED'));
   await rig.run(alternative, question.name);
 });
 
@@ -181,7 +181,7 @@ test('local decider: a used yes is used after a restart too (APR-15)', async () 
   rig.restarted();
   await assert.rejects(
     rig.decider.admit(intentOf(questionOf(rig.clock, { args: { ...ARGS, amount: 3 } }), question.name)),
-    fails('APPROVAL_EXPIRED'),
+    fails('APPROVAL_REQUIRED'),
   );
   await rig.decider.admit(intentOf(question, question.name));
 });
@@ -228,12 +228,23 @@ test('local decider: one yes covers as many calls as its card says, and only arg
     const facts = questionOf(rig.clock, { args, argsDigest: digestOf('arguments', args) });
     return intentOf(facts, question.name);
   };
-  await assert.rejects(rig.decider.admit(call({ ...ARGS, amount: 2_000 })), fails('APPROVAL_EXPIRED'));
+  await assert.rejects(rig.decider.admit(call({ ...ARGS, amount: 2_000 })), fails('APPROVAL_REQUIRED'));
   await rig.decider.admit(call({ ...ARGS, reason: 'Charged twice, says the ledger.' }));
   rig.restarted();
   await rig.decider.admit(call({ ...ARGS, reason: 'Charged twice, says the customer.' }));
   rig.restarted();
   await assert.rejects(rig.decider.admit(call({ ...ARGS, reason: 'Once more, please.' })), fails('APPROVAL_EXPIRED'));
+});
+
+test('local decider: a yes to several calls ends at its time, also when the wall clock was put back (APR-11)', async () => {
+  const rig = new Rig();
+  const question = await rig.asked({ grant: { calls: 5, vary: ['/reason'] } });
+  await rig.decider.decide(question.name, yes(question));
+  await rig.decider.admit(intentOf(questionOf(rig.clock, { args: { ...ARGS, reason: 'The first.' } }), question.name));
+  rig.clock.set(-24 * 3_600_000);
+  rig.clock.pass(limits.approvalExpiresMs);
+  const late = questionOf(rig.clock, { args: { ...ARGS, reason: 'The second.' } });
+  await assert.rejects(rig.decider.admit(intentOf(late, question.name)), fails('APPROVAL_EXPIRED'));
 });
 
 test('local decider: an equal call waits for the one that runs, and for a person where nobody knows what it did', async () => {
