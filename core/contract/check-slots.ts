@@ -35,7 +35,8 @@ const ROOTS: Readonly<Record<Stage, readonly SlotRoot[]>> = {
   words: ['args', 'constants'],
   recheck: ['args', 'each', 'constants', 'operation'],
   settle: ['args', 'each', 'constants', 'operation'],
-  prepare: ['args', 'each', 'constants'],
+  // Read once for the whole card, so there is no element yet.
+  prepare: ['args', 'constants'],
 };
 
 type Rule = (draft: Draft, use: SlotUse, kind: SlotKind) => void;

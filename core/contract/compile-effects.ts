@@ -5,7 +5,7 @@
 
 import { limits } from '#core/bounds/limits.ts';
 import { RESULT_VARIABLES } from '#core/completeness/rule.ts';
-import { argumentAt } from './argument-path.ts';
+import { argumentAt, schemaAt } from './argument-path.ts';
 import { idempotencyAt } from './compile-idempotency.ts';
 import { type Draft, templateAt } from './draft.ts';
 import type { ApprovalRules, EffectRules, EvidenceRules, PreparedField } from './effect-rules.ts';
@@ -94,6 +94,8 @@ function evidenceAt(node: SpecNode, args: ArgumentsSchema, approval: ApprovalRul
   const named = argumentAt(ids, args);
   if (named.schema !== undefined && !isIdLike(named.schema))
     ids.problem('evidence-ids', 'The argument is neither an identifier nor a list of them.');
+  else if (named.schema !== undefined && isOptional(named.path, args))
+    ids.problem('evidence-ids', 'The argument may be absent, and a call without it would rest on nothing.', { cure: 'Make it required.' });
   const maxAge = node.at('maxAge');
   const maxAgeMs = maxAge.milliseconds();
   // Whoever the binding or the default asks reads as long; only where nobody is ever asked is there nothing to outlive.
@@ -116,6 +118,13 @@ function evidenceAt(node: SpecNode, args: ArgumentsSchema, approval: ApprovalRul
       })),
     proof: node.at('proof').choice(['Checked', 'Declared']),
   };
+}
+
+function isOptional(path: readonly string[], args: ArgumentsSchema): boolean {
+  return path.some((name, depth) => {
+    const parent = schemaAt(path.slice(0, depth), args);
+    return parent?.type !== 'object' || !parent.required.includes(name);
+  });
 }
 
 /** Texts and whole numbers are what identity is made of; free text is words, and a fraction has several spellings. */

@@ -52,8 +52,9 @@ export function compileContract(input: CompileInput): CompileResult {
   const merged = mergePresets(input.contract, input.presets);
   const draft = draftOf(input.contract, merged);
   const parts = compileParts(draft, input.nowMs);
-  const grants = checkParts(draft, parts, input);
-  const references = checkReferences(draft, parts.arguments, input.contracts);
+  const declared = declaredBy(draft, parts);
+  const grants = checkParts(draft, parts, declared, input);
+  const references = checkReferences(draft, declared, parts.effects, input);
   checkStructure('ActionContract', input.contract.spec, draft.report);
   const best = bestOf(parts);
   if (best === 'Partial') draft.spec.problem('best-partial', 'A rule that is always true makes every answer incomplete.');
@@ -114,8 +115,7 @@ function compileParts(draft: Draft, nowMs: number): Parts {
 }
 
 /** The checks that look at several blocks, in the order the language states them. */
-function checkParts(draft: Draft, parts: Parts, input: CompileInput): Grants {
-  const declared = declaredBy(draft, parts);
+function checkParts(draft: Draft, parts: Parts, declared: Declared, input: CompileInput): Grants {
   const { target, completeness, result } = parts;
   const http = target.kind === 'http' ? target : undefined;
   checkResolve(draft, parts.arguments);

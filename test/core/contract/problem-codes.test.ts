@@ -7,6 +7,7 @@ import type { Problem } from '#core/contract/problem.ts';
 import { PROBLEM_CODES, type ProblemCode } from '#core/contract/problem-codes.ts';
 import { readYaml } from '#core/contract/read-yaml.ts';
 import { COMPLETENESS_ROWS, REQUEST_ROWS, type Row, STRUCTURE_ROWS } from './problem-rows.ts';
+import { EFFECT_ROWS, REFERENCE_ROWS } from './problem-rows-effects.ts';
 import {
   type Around,
   type Changes,
@@ -31,7 +32,12 @@ function expectProblem(problems: readonly Problem[], code: string, path: string)
   produced.add(code);
 }
 
-for (const [code, path, changes, note] of [...STRUCTURE_ROWS, ...REQUEST_ROWS, ...COMPLETENESS_ROWS] satisfies readonly Row[]) {
+for (const [code, path, changes, note] of [
+  ...STRUCTURE_ROWS,
+  ...REQUEST_ROWS,
+  ...COMPLETENESS_ROWS,
+  ...EFFECT_ROWS,
+] satisfies readonly Row[]) {
   const about = note === undefined ? Object.keys(changes).join(', ') : note;
   test(`problem ${code}: found at ${path} (${about})`, () => {
     expectProblem(compileSample(changes).problems, code, path);
@@ -110,29 +116,7 @@ for (const [code, path, changes] of BINDING_ROWS) {
 }
 
 const many = Array.from({ length: 9 }, (_, index) => `b${index}`);
-const read = objectOf('ActionContract', 'read-thing', 'effect: Read\narguments: {properties: {id: {}, since: {}}, required: [id]}\n');
-const write = { ...read, name: 'write-thing', spec: { ...read.spec, effect: 'Write' } };
 const preset = (spec: string, name = 'shop-v1') => objectOf('ContractPreset', name, spec);
-const EVIDENCE = {
-  from: 'read-thing',
-  ids: '/tags',
-  claim: 'Listed',
-  maxAge: '20m',
-  match: [
-    { evidenceArgument: 'id', argument: 'code' },
-    { evidenceArgument: 'since', constant: 'x' },
-  ],
-};
-const WRITE: Changes = {
-  effect: 'Write',
-  'http.method': 'POST',
-  'http.query': {},
-  result: { object: '/', fields: [{ name: 'id' }] },
-  completeness: {},
-  warnings: [],
-  approval: { mode: 'EachCall', expiresAfter: '10m' },
-};
-
 const AROUND_ROWS: readonly (readonly [code: string, path: string, changes: Changes, around: Around])[] = [
   ['binding-too-many', 'spec.credentials', { credentials: many }, {}],
   ['binding-unlisted', 'spec.http.credential', { 'http.credential': 'api-raeder' }, {}],
@@ -162,33 +146,6 @@ const AROUND_ROWS: readonly (readonly [code: string, path: string, changes: Chan
     { bindings: [sampleBinding({ use: { header: { name: 'x-token', key: 'k' } } })] },
   ],
   [
-    'reference-effect',
-    'spec.recheck.contract',
-    { ...WRITE, recheck: { contract: 'write-thing', arguments: { id: 'x' }, expect: 'true' } },
-    { contracts: [write] },
-  ],
-  [
-    'reference-arguments',
-    'spec.recheck.arguments',
-    { ...WRITE, recheck: { contract: 'read-thing', arguments: {}, expect: 'true' } },
-    { contracts: [read] },
-  ],
-  [
-    'reference-arguments',
-    'spec.recheck.arguments.idd',
-    { ...WRITE, recheck: { contract: 'read-thing', arguments: { id: 'x', idd: 'x' }, expect: 'true' } },
-    { contracts: [read] },
-  ],
-  ['evidence-match', 'spec.evidence.match', { ...WRITE, evidence: { ...EVIDENCE, match: [] } }, { contracts: [read] }],
-  ['evidence-age', 'spec.evidence.maxAge', { ...WRITE, evidence: { ...EVIDENCE, maxAge: '14m' } }, { contracts: [read] }],
-  ['evidence-absence', 'spec.evidence.claim', { ...WRITE, evidence: { ...EVIDENCE, claim: 'Absent' } }, { contracts: [read] }],
-  [
-    'exactly-one',
-    'spec.evidence.match[0]',
-    { ...WRITE, evidence: { ...EVIDENCE, match: [{ evidenceArgument: 'id' }] } },
-    { contracts: [read] },
-  ],
-  [
     'preset-base',
     'spec.completeness.preset',
     { 'completeness.preset': 'shop-v1' },
@@ -207,7 +164,7 @@ const AROUND_ROWS: readonly (readonly [code: string, path: string, changes: Chan
     { presets: [preset('completeness: {signals: [{name: half, when: "tru", reason: SOURCE_UNAVAILABLE}]}\n')] },
   ],
 ];
-for (const [code, path, changes, around] of AROUND_ROWS) {
+for (const [code, path, changes, around] of [...AROUND_ROWS, ...REFERENCE_ROWS]) {
   test(`problem ${code}: found at ${path} beside other objects (${Object.keys(changes).slice(-1).join('') || 'binding'})`, () => {
     expectProblem(compileSample(changes, around).problems, code, path);
   });

@@ -237,33 +237,5 @@ export const COMPLETENESS_ROWS: readonly Row[] = [
       ],
     },
   ],
-  ['effect-block', 'spec.forEach', { forEach: { argument: '/tags', order: 'Sequential', onFailure: 'Stop' } }],
-  [
-    'effect-block',
-    'spec.completeness.paging',
-    { ...WRITE, completeness: { paging: { mode: 'SingleResponse' } }, approval: { mode: 'EachCall' } },
-  ],
-  ['effect-approval', 'spec.approval', { ...WRITE }],
-  ['effect-session', 'spec.approval.mode', { ...WRITE, approval: { mode: 'Session' } }],
-  [
-    'effect-because',
-    'spec.approval.mode',
-    { ...WRITE, effect: 'Destructive', idempotency: { mode: 'Natural' }, approval: { mode: 'None' } },
-  ],
-  [
-    'effect-because',
-    'spec.result.allFields.because',
-    { 'result.fields': undefined, 'result.allFields': { because: ' ' }, 'completeness.notices.0.fields': undefined },
-  ],
-  [
-    'idempotency-key',
-    'spec.idempotency',
-    { ...WRITE, approval: { mode: 'EachCall' }, idempotency: { mode: 'Key', header: 'idempotency-key' } },
-  ],
-  [
-    'header-reserved',
-    'spec.idempotency.header',
-    { ...WRITE, approval: { mode: 'EachCall' }, idempotency: { mode: 'Key', header: 'host', ttl: '1h' } },
-  ],
   ['best-partial', 'spec', { 'completeness.signals.0.when': 'true' }],
 ];
