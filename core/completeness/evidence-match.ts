@@ -128,7 +128,7 @@ function ageLacks({ rules, nowMs }: EvidenceQuestion, claim: Answered): readonly
     const message = `The evidence is ${seconds(ageMs)} old; this action takes none older than ${seconds(rules.maxAgeMs)}. Read again.`;
     return [firm(message, 'EVIDENCE_EXPIRED')];
   }
-  // A clock that was set back would make old evidence young (failure case: time goes backwards).
+  // A clock that was set back would make old evidence young (failure case APR-11).
   if (ageMs < -limits.clockSkewMsMax)
     return [firm('The evidence is from the future, so its age is not known. Read again.', 'EVIDENCE_EXPIRED')];
   return [];
