@@ -414,7 +414,9 @@ export const actionContractSpecSchema: Record<string, unknown> = {
      "maxLength": 127
     },
     "ttl": {
-     "$ref": "#/$defs/duration"
+     "type": "string",
+     "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h)$",
+     "maxLength": 12
     },
     "settle": {
      "type": "object",
@@ -472,7 +474,9 @@ export const actionContractSpecSchema: Record<string, unknown> = {
      }
     },
     "expiresAfter": {
-     "$ref": "#/$defs/duration"
+     "type": "string",
+     "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h)$",
+     "maxLength": 12
     },
     "reason": {
      "$ref": "#/$defs/argumentPath"

@@ -274,7 +274,7 @@ export interface ActionContract {
     result?: Result;
     completeness?: Completeness;
     /**
-     * One request per element of a list argument, each with its own record, recheck and outcome. Example: `{argument: /project_ids, order: Sequential, onFailure: Stop}`.
+     * One request per element of a list argument with `uniqueItems: true`, 1 to 100 elements; each has its own record, recheck and outcome. Example: `{argument: /project_ids, order: Sequential, onFailure: Stop}`.
      */
     forEach?: {
       argument: ArgumentPath;
@@ -347,7 +347,10 @@ export interface ActionContract {
        * Form field that carries the key. Example: `idempotency_key`.
        */
       form?: string;
-      ttl?: Duration;
+      /**
+       * How long the remote keeps the key, from `1m` to `744h`; past it an unknown outcome needs a person. Example: `24h`.
+       */
+      ttl?: string;
       /**
        * The read that decides an unknown outcome. Example: `{contract: find-deploy-run, after: 60s, arguments: {operation: "$(operation.id)"}, done: "size(result.runs) == 1", notDone: "size(result.runs) == 0"}`.
        */
@@ -368,16 +371,19 @@ export interface ActionContract {
        */
       mode: 'None' | 'Session' | 'EachCall';
       /**
-       * Calls one Session approval covers. Example: `20`.
+       * Calls one Session approval covers. Default `20`. Example: `5`.
        */
       calls?: number;
       /**
-       * Arguments that may differ between them. Example: `[/reason]`.
+       * Arguments that may differ between them; none that decides where a call goes or what it is proven by. Example: `[/reason]`.
        *
        * @maxItems 16
        */
       vary?: ArgumentPath[];
-      expiresAfter?: Duration;
+      /**
+       * How long a question waits for a person, from `1m` to `24h`. Default `15m`. Example: `30m`.
+       */
+      expiresAfter?: string;
       reason?: ArgumentPath;
       because?: Because;
     };

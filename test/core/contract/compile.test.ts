@@ -65,12 +65,14 @@ const STATED: readonly (readonly [path: string, text: string])[] = [
   ['completeness.cursor.afterMutation', 'Keep'],
   ['result.decoder', 'JSON'],
   ['result.as', 'items'],
+  ['approval.expiresAfter', '15m'],
+  ['approval.calls', '20'],
 ];
 
 test('compile: the defaults are those the CRD tells people', () => {
   const crd = parse(readFileSync(new URL('../../../crds/postern.dev_actioncontracts.yaml', import.meta.url), 'utf8'));
   const root = crd.spec.versions[0].schema.openAPIV3Schema.properties.spec;
-  const { spec } = fillDefaults({});
+  const { spec } = fillDefaults({ approval: { mode: 'Session' } });
   for (const [path, text] of STATED) {
     const names = path.split('.');
     const { description } = names.reduce((schema, name) => schema.properties[name], root);
