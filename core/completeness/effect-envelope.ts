@@ -4,7 +4,7 @@
  *
  * There is never a way on: to go on would be the effect again.
  */
-import type { CompiledContract, CompletenessRules } from '#core/contract/compiled.ts';
+import type { CompiledContract, ScopeRules } from '#core/contract/compiled.ts';
 import type { EffectOutcome } from './effect-outcome.ts';
 import type { Envelope } from './envelope.ts';
 import type { Exchange, Reply } from './exchange.ts';
@@ -58,7 +58,7 @@ function oneAnswer(contract: CompiledContract): CompiledContract {
   };
 }
 
-function withoutFloor({ floor: _floor, ...scope }: NonNullable<CompletenessRules['scope']>): CompletenessRules['scope'] {
+function withoutFloor({ floor: _floor, ...scope }: ScopeRules): ScopeRules {
   return scope;
 }
 
