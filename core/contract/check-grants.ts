@@ -8,6 +8,7 @@
 import { limits } from '#core/bounds/limits.ts';
 import { isObject, memberOf } from '#core/completeness/path.ts';
 import { compileBinding } from './binding.ts';
+import { checkHops } from './check-hops.ts';
 import { requestsOf } from './compile-target.ts';
 import type { CompletenessRules, HttpTarget, JsonValue, RequestTemplate, SshTarget } from './compiled.ts';
 import type { CompiledBinding } from './compiled-binding.ts';
@@ -62,16 +63,32 @@ export function checkGrants(draft: Draft, parts: Parts, bindings: readonly Resou
       });
     }
   }
+  const grants = checkEach(draft, parts, uses, bindings);
+  const hops = checkHops(draft, { target, uses: uses.map(({ binding }) => binding), bindings: grants.bindings });
+  // What a binding that is not there goes through is not known, so any other one may be it.
+  const isKnown = [...uses.map(({ binding }) => binding), ...hops.names].every((name) => grants.bindings.has(name));
   for (const node of draft.spec.at('credentials').list()) {
-    if (!uses.some((use) => use.binding === node.value))
-      node.problem('binding-unused', `${JSON.stringify(node.value)} is used by nothing.`);
+    const name = node.text();
+    const isTarget = uses.some(({ binding }) => binding === name);
+    const mayBeHop = !isKnown && target.kind === 'ssh' && grants.bindings.has(name);
+    // Going through a host is not to act on it: a hop's owner may grant it to no contract at all.
+    const isHop = !isTarget && (hops.names.has(name) || mayBeHop);
+    const binding = grants.bindings.get(name);
+    if (binding !== undefined && !isHop && !binding.spec.contracts.includes(draft.object.name))
+      node.problem('binding-not-granted', `${name} grants its use to other contracts only.`);
+    if (!isTarget && !isHop) node.problem('binding-unused', `${JSON.stringify(node.value)} is used by nothing.`);
   }
-  return checkEach(draft, parts, uses, bindings);
+  return { digests: grants.digests, notReady: [...grants.notReady, ...hops.notReady] };
 }
 
-function checkEach(draft: Draft, parts: Parts, uses: readonly Use[], bindings: readonly ResourceObject[]): Grants {
+interface Checked extends Grants {
+  readonly bindings: ReadonlyMap<string, CompiledBinding>;
+}
+
+function checkEach(draft: Draft, parts: Parts, uses: readonly Use[], bindings: readonly ResourceObject[]): Checked {
   const notReady: string[] = [];
   const digests: Record<string, string> = Object.create(null);
+  const found = new Map<string, CompiledBinding>();
   for (const node of draft.spec.at('credentials').list()) {
     const name = node.text();
     const object = bindings.find((each) => each.name === name && each.namespace === draft.object.namespace);
@@ -85,20 +102,12 @@ function checkEach(draft: Draft, parts: Parts, uses: readonly Use[], bindings: r
       continue;
     }
     digests[name] = compiled.digest;
+    found.set(name, compiled.binding);
     const { binding } = compiled;
     if (binding.spec.suspended !== undefined) notReady.push(`The binding ${name} is suspended by its owner.`);
-    if (!binding.spec.contracts.includes(draft.object.name))
-      node.problem('binding-not-granted', `${name} grants its use to other contracts only.`);
-    notReady.push(...notServed(name, binding));
     for (const use of uses.filter((each) => each.binding === name)) checkUse(draft, parts, use, binding);
   }
-  return { notReady, digests };
-}
-
-function notServed(name: string, binding: CompiledBinding): readonly string[] {
-  // Its owner wants a hop in between; going there directly is not what was granted.
-  const hops = binding.spec.destinations.some(({ via }) => via !== undefined);
-  return hops ? [`This release does not serve the hop (via) of the binding ${name}.`] : [];
+  return { notReady, digests, bindings: found };
 }
 
 function usesOf(draft: Draft, target: Target, sources: CompletenessRules['sources']): readonly Use[] {

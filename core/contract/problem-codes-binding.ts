@@ -58,4 +58,9 @@ export const BINDING_CODES = {
     cure: 'Use an sshKey for ssh and any other kind for http.',
   },
   'binding-unused': { severity: 'warning', what: 'A listed credential is used by nothing.', cure: 'Drop it from spec.credentials.' },
+  'binding-hop': {
+    severity: 'error',
+    what: 'A hop (via) is not one host reached by an sshKey, or there are too many of them.',
+    cure: 'Name a binding with sshKey and one destination; at most two hops.',
+  },
 } as const;

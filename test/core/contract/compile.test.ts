@@ -169,11 +169,6 @@ test('compile: a read that demands an approval is not ready, since nobody is ask
   }
 });
 
-test('compile: a binding behind a hop makes the contract not ready: going there directly was not granted', () => {
-  const { contract } = compileSample({}, { bindings: [sampleBinding({ 'destinations.0.via': 'bastion' })] });
-  assert.match(contract?.notReady ?? '', /via/);
-});
-
 test('compile: a suspended binding makes the contract not ready', () => {
   const { contract } = compileSample({}, { bindings: [sampleBinding({ suspended: { because: 'leaked' } })] });
   assert.match(contract?.notReady ?? '', /suspended/);

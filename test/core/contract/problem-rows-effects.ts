@@ -1,6 +1,6 @@
 /** One broken contract per problem of effects, alone and beside the reads it names. */
 import type { Row } from './problem-rows.ts';
-import { type Around, type Changes, changed, objectOf } from './sample-objects.ts';
+import { type Around, type Changes, changed, objectOf, sampleBinding } from './sample-objects.ts';
 
 const WRITE: Changes = {
   effect: 'Write',
@@ -155,6 +155,26 @@ const EVIDENCE = {
   ],
 };
 
+/** A way that leads back to where it begins, and one over an API. */
+const COMMAND: Changes = {
+  http: undefined,
+  readOnlyBecause: 'uptime only tells',
+  credentials: ['a', 'b'],
+  ssh: { credential: 'a', host: 'a.example.com', argv: ['uptime'], shell: 'Posix' },
+  result: { object: '/', decoder: 'Lines', allFields: { because: 'one line' } },
+  completeness: {},
+  warnings: [],
+};
+const host = (name: string, via: string) =>
+  sampleBinding(
+    {
+      contracts: ['list-things'],
+      destinations: [{ origin: `ssh://${name}.example.com:22`, via, hostKeys: [`SHA256:${'A'.repeat(43)}`] }],
+      use: { sshKey: { user: 'ops', privateKeyKey: 'id' } },
+    },
+    name,
+  );
+
 export const REFERENCE_ROWS: readonly (readonly [code: string, path: string, changes: Changes, around: Around])[] = [
   [
     'reference-effect',
@@ -219,4 +239,6 @@ export const REFERENCE_ROWS: readonly (readonly [code: string, path: string, cha
     { ...ASKED, evidence: { ...EVIDENCE, match: [{ evidenceArgument: 'id' }] } },
     { contracts: [read] },
   ],
+  ['binding-hop', 'spec.credentials', COMMAND, { bindings: [host('a', 'b'), host('b', 'a')] }],
+  ['binding-hop', 'spec.credentials', COMMAND, { bindings: [host('a', 'b'), sampleBinding({ contracts: [] }, 'b')] }],
 ];

@@ -78,8 +78,8 @@ export function sampleContract(changes: Changes = {}): ResourceObject {
   return objectOf('ActionContract', 'list-things', CONTRACT, changes);
 }
 
-export function sampleBinding(changes: Changes = {}): ResourceObject {
-  return objectOf('CredentialBinding', 'api-reader', BINDING, changes);
+export function sampleBinding(changes: Changes = {}, name = 'api-reader'): ResourceObject {
+  return objectOf('CredentialBinding', name, BINDING, changes);
 }
 
 export function objectOf(kind: Kind, name: string, specYaml: string, changes: Changes = {}): ResourceObject {
@@ -110,7 +110,7 @@ export function changed(spec: ResourceObject['spec'], changes: Changes): Resourc
       here = here[step] as Draft;
     }
     if (value === undefined) delete here[last];
-    else here[last] = value;
+    else here[last] = structuredClone(value);
   }
   return copy;
 }
