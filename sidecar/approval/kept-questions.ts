@@ -1,7 +1,7 @@
 /**
  * The questions of this sidecar in memory, as they stand in the journal: each with its decision and with what used it. Names in the
- * journal: `approval/question/NAME`, `approval/decision/NAME` (written once), `approval/uses/NAME` (only where one yes covers several
- * calls; of any other the journal's own entry says that it was used).
+ * journal: `approval/question/NAME`, `approval/decision/NAME` (written once), `approval/uses/NAME` (only where the entry of an
+ * operation does not say by itself that it was begun with this approval).
  *
  * A folder that was made anew has none of them, so nothing is carried over (APR-13). Whoever can write the state folder can forge them:
  * it holds the keys of the session too.

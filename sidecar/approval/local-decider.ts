@@ -193,7 +193,7 @@ export class LocalDecider implements Decider {
     const refused = whyNotCovered({ ...kept, decision, contract }, intent, this.#means.clock.wallMs());
     if (refused !== undefined) throw refused;
     const entry = this.#means.journal.get(intent.operationId);
-    const journaled = kept.question.facts.grant === undefined && entry?.approval === name && entry.phase === 'running';
+    const journaled = entry?.approval === name && entry.phase === 'running';
     await this.#questions.use(name, intent.operationId, !journaled);
   }
 
