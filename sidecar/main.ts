@@ -17,6 +17,7 @@ import { startProbes } from '#core/runtime/probes.ts';
 import { addReflection } from '#core/runtime/reflection.ts';
 import { ActionService } from '#proto/postern/v1/action_pb.ts';
 import { ActionCalls } from '#sidecar/call/action-calls.ts';
+import { DoubtfulReads } from '#sidecar/call/doubtful-reads.ts';
 import { EvidenceSealer } from '#sidecar/call/evidence.ts';
 import { RequestLog } from '#sidecar/call/request-log.ts';
 import { compileBundle } from '#sidecar/compile-bundle.ts';
@@ -29,6 +30,7 @@ import { ephemeralKeys, keptKeys, type SessionKeys, StateUnusable } from '#sidec
 import { Destinations } from '#sidecar/execute/http/destinations.ts';
 import type { RemotesMeans } from '#sidecar/execute/open-remotes.ts';
 import { Operations } from '#sidecar/journal/operations.ts';
+import { openEffects } from '#sidecar/open-effects.ts';
 import { actionService } from '#sidecar/serve/action-service.ts';
 import type { SidecarSettings } from '#sidecar/settings.ts';
 import { StartRefused } from '#sidecar/start-refused.ts';
@@ -122,6 +124,7 @@ function partsOf(settings: SidecarSettings, log: Log): Parts {
 async function serve(parts: Parts, settings: SidecarSettings, keys: SessionKeys, configuration: Configuration): Promise<RunningSidecar> {
   const { clock, log, metrics, destinations } = parts;
   const operations = new Operations(clock, limits.operationsKeptMax);
+  const opened = await openEffects({ clock, log, configuration, state: settings.state, approvals: settings.approvals });
   const calls = new ActionCalls(() => configuration.bundle(), {
     clock,
     standing: configuration.standing,
@@ -129,6 +132,8 @@ async function serve(parts: Parts, settings: SidecarSettings, keys: SessionKeys,
     recorder: new RequestLog(log, metrics),
     cursors: new Cursors(createSealer('cursor', keys.ring), keys.session, clock),
     evidence: new EvidenceSealer(createSealer('evidence', keys.ring), keys.session),
+    doubtful: new DoubtfulReads(clock),
+    effects: opened.effects,
   });
   readAtScrape(metrics, { calls, operations, ...parts });
   const health = new HealthState();
@@ -156,6 +161,7 @@ async function serve(parts: Parts, settings: SidecarSettings, keys: SessionKeys,
     return refuseToListen('probes', '--admin-listen', settings.adminHost, settings.adminPort)(fault);
   });
   configuration.begin();
+  calls.begin();
   log.info('serving', {
     address: `${settings.host}:${port}`,
     admin_address: `${settings.adminHost}:${probes.port}`,
@@ -167,7 +173,11 @@ async function serve(parts: Parts, settings: SidecarSettings, keys: SessionKeys,
     stop: async () => {
       log.info('stopping', { count: calls.running });
       health.stop();
+      const sinceMs = clock.monotonicMs();
       await server.close(limits.drainMsMax);
+      // Callers may have left what they began; what is under way still has the rest of the time.
+      await calls.stop(Math.max(0, limits.drainMsMax - (clock.monotonicMs() - sinceMs)));
+      await opened.close();
       await configuration.stop();
       destinations.close();
       await probes.close();

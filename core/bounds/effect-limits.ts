@@ -99,6 +99,10 @@ export const EFFECT_LIMITS = {
   effectMessagesWaitingMax: 400,
   /** Compiled contracts kept by a replica, for the cards of the next minutes. */
   approvalCompiledMax: 200,
+  /** An outcome that could not be written is tried again after this time. */
+  settleRetryMs: 2_000,
+  /** A question that was made counts as open for so long although the cache does not show it yet. */
+  approvalReservedMs: 10_000,
   /** Tries to mark an approval used while somebody else writes it. */
   approvalUseTriesMax: 5,
   /** An approval that is over stays visible for so long. */
@@ -124,4 +128,16 @@ export const EFFECT_LIMITS = {
   noticeAnswerBytesMax: 16 * 1024,
   /** The sentence in a notice. */
   noticeSentenceCharsMax: 500,
+
+  // calls of effects
+  /** Evidence tokens of one call. */
+  evidenceTokensMax: 8,
+  /** An entity tag that is sent back as If-Match. */
+  ifMatchCharsMax: 256,
+  /** Operations of unknown outcome that are read after by themselves at one time; the others when somebody asks. */
+  settlesMax: 64,
+  /** How often one is read after by itself, each wait twice the one before. */
+  settleTriesMax: 6,
+  /** The least wait before such a read. */
+  settleWaitMsMin: 1_000,
 } as const;

@@ -175,10 +175,9 @@ function tablesAt(node: SpecNode): CompiledContract['resolve'] {
   return tables;
 }
 
-/** Writes, SSH and approvals compile, so that contracts can be reviewed before they are served. */
-function servedBy({ effect, effects, target }: Parts): readonly string[] {
-  if (effect !== 'Read' || target.kind !== 'http') return ['This release serves HTTP reads only.'];
-  return effects.approval.mode === 'None' ? [] : ['This release asks no person, and the contract demands an approval.'];
+/** What compiles and is not served, so that contracts can be reviewed before. */
+function servedBy({ target }: Parts): readonly string[] {
+  return target.kind === 'http' ? [] : ['This release runs no commands over SSH.'];
 }
 
 /**

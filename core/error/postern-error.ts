@@ -16,6 +16,19 @@ export interface FieldViolation {
   readonly message: string;
 }
 
+/** How far an operation got that changes the world, for whoever asked for it. */
+export interface OperationFacts {
+  /** Name of the question that waits for a person. */
+  readonly approval?: string;
+  /** Its text, every part of it cleaned. */
+  readonly card?: string;
+  readonly cardDigest?: string;
+  /** RFC 3339; the question is not answered after it. */
+  readonly expiresAt?: string;
+  /** How many targets of an effect on several came to which end. */
+  readonly targets?: { readonly done: number; readonly refused: number; readonly untouched: number; readonly unknown: number };
+}
+
 export interface PosternErrorOptions {
   readonly cause?: unknown;
   readonly requestId?: string;
@@ -26,6 +39,7 @@ export interface PosternErrorOptions {
   readonly details?: Readonly<Record<string, string>>;
   /** The completeness envelope that goes with the error, as JSON (design 5: "Errors carry one too"). */
   readonly completeness?: unknown;
+  readonly operation?: OperationFacts;
 }
 
 export class PosternError extends Error {
@@ -36,6 +50,7 @@ export class PosternError extends Error {
   readonly fields: readonly FieldViolation[];
   readonly details: Readonly<Record<string, string>>;
   readonly completeness: unknown;
+  readonly operation: OperationFacts | undefined;
 
   constructor(reason: Reason, message: string, options: PosternErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -47,6 +62,7 @@ export class PosternError extends Error {
     this.fields = options.fields ?? [];
     this.details = options.details ?? {};
     this.completeness = options.completeness;
+    this.operation = options.operation;
   }
 
   get retryable(): boolean {
@@ -55,7 +71,7 @@ export class PosternError extends Error {
 
   /** The same error with the ids of its call; an id it has already stays. */
   forCall(ids: { readonly requestId: string; readonly operationId?: string }): PosternError {
-    const { message, cause, fields, details, completeness, retryAfterMs } = this;
+    const { message, cause, fields, details, completeness, operation, retryAfterMs } = this;
     const operationId = this.operationId ?? ids.operationId;
     return new PosternError(this.reason, message, {
       cause,
@@ -65,6 +81,7 @@ export class PosternError extends Error {
       requestId: this.requestId ?? ids.requestId,
       ...(operationId === undefined ? {} : { operationId }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(operation === undefined ? {} : { operation }),
     });
   }
 

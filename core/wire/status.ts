@@ -6,19 +6,20 @@
  * - postern.v1.ErrorDetail: completeness and the way on.
  *
  * The whole stands in one response trailer, and common clients refuse metadata over 8 KiB (failure: the call ends as
- * INTERNAL without any detail). So what does not fit is left out from the least needed on: facts of the
- * completeness first, ErrorInfo never.
+ * INTERNAL without any detail). So what does not fit is left out from the least needed on: the card, which GetOperation
+ * gives too, then facts of the completeness; ErrorInfo never.
  */
 import { create, type DescMessage, fromBinary, type MessageInitShape, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { type Any, anyPack, anyUnpack } from '@bufbuild/protobuf/wkt';
 import { limits } from '#core/bounds/limits.ts';
 import type { Completeness } from '#core/completeness/envelope.ts';
-import { type FieldViolation, PosternError } from '#core/error/postern-error.ts';
+import { type FieldViolation, type OperationFacts, PosternError } from '#core/error/postern-error.ts';
 import { REASONS, type Reason } from '#core/error/reasons.ts';
 import * as rpc from '#proto/google/rpc/error_details_pb.ts';
 import { StatusSchema } from '#proto/google/rpc/status_pb.ts';
-import { ErrorDetailSchema } from '#proto/postern/v1/completeness_pb.ts';
+import { type ErrorDetail, ErrorDetailSchema } from '#proto/postern/v1/completeness_pb.ts';
 import { completenessFrom, completenessMessage } from './completeness-message.ts';
+import { present } from './field.ts';
 
 export const ERROR_DOMAIN = 'postern.dev';
 export const DETAILS_TRAILER = 'grpc-status-details-bin';
@@ -36,7 +37,7 @@ export interface WireStatus {
 export function statusOf(error: PosternError): WireStatus {
   const { grpc: code } = REASONS[error.reason];
   const message = cut(error.message.toWellFormed(), limits.errorMessageCharsMax);
-  const variants = [detailOf(error, 'all'), detailOf(error, 'short'), undefined];
+  const variants = [detailOf(error, 'all'), detailOf(error, 'without card'), detailOf(error, 'short'), undefined];
   for (const detail of variants) {
     const details = packed(code, message, error, detail);
     if (details.length <= limits.errorDetailsBytesMax) return { code, message, details };
@@ -52,7 +53,9 @@ export function errorFromStatus(code: number, message: string, details: Uint8Arr
   const retry = find(parts, rpc.RetryInfoSchema)?.retryDelay;
   const requestId = find(parts, rpc.RequestInfoSchema)?.requestId;
   const { retryable: _, operation_id: operationId, ...facts } = info?.metadata ?? {};
-  const completeness = find(parts, ErrorDetailSchema)?.completeness;
+  const detail = find(parts, ErrorDetailSchema);
+  const completeness = detail?.completeness;
+  const operation = detail === undefined ? undefined : operationFrom(detail);
   return new PosternError(reason, message, {
     fields: fieldsOf(find(parts, rpc.BadRequestSchema)),
     details: facts,
@@ -60,6 +63,7 @@ export function errorFromStatus(code: number, message: string, details: Uint8Arr
     ...(operationId === undefined ? {} : { operationId }),
     ...(retry === undefined ? {} : { retryAfterMs: Number(retry.seconds) * 1000 + Math.round(retry.nanos / 1e6) }),
     ...(completeness === undefined ? {} : { completeness: completenessFrom(completeness) }),
+    ...(operation === undefined ? {} : { operation }),
   });
 }
 
@@ -77,8 +81,13 @@ export function errorJson(error: PosternError): { readonly ok: false; readonly e
       ...(error.fields.length === 0 ? {} : { fields: error.fields }),
       ...(Object.keys(error.details).length === 0 ? {} : { details: error.details }),
       ...(error.completeness === undefined ? {} : { completeness: error.completeness }),
+      ...(error.operation === undefined ? {} : operationJson(error.operation)),
     },
   };
+}
+
+function operationJson({ approval, card, cardDigest, expiresAt, targets }: OperationFacts): Readonly<Record<string, unknown>> {
+  return present({ approval, card, card_digest: cardDigest, expires_at: expiresAt, targets });
 }
 
 function packed(
@@ -101,11 +110,36 @@ function packed(
 }
 
 /** `short` keeps the verdict and the way on and drops lists that grow with the contract. */
-function detailOf(error: PosternError, extent: 'all' | 'short'): MessageInitShape<typeof ErrorDetailSchema> | undefined {
-  if (!isCompleteness(error.completeness)) return undefined;
-  const whole = error.completeness;
-  if (extent === 'all') return { completeness: completenessMessage(whole) };
-  return { completeness: completenessMessage({ ...whole, sources: [], scope: { ...whole.scope, exclusions: [] } }) };
+function detailOf(error: PosternError, extent: 'all' | 'without card' | 'short'): MessageInitShape<typeof ErrorDetailSchema> | undefined {
+  const { operation } = error;
+  const whole = isCompleteness(error.completeness) ? error.completeness : undefined;
+  if (whole === undefined && operation === undefined) return undefined;
+  const short = extent === 'short' && whole !== undefined ? { ...whole, sources: [], scope: { ...whole.scope, exclusions: [] } } : whole;
+  return {
+    operationId: error.operationId ?? '',
+    ...present({
+      completeness: short === undefined ? undefined : completenessMessage(short),
+      approval: operation?.approval,
+      card: extent === 'all' ? operation?.card : undefined,
+      cardDigest: operation?.cardDigest,
+      expiresAt: operation?.expiresAt,
+      targets: operation?.targets,
+    }),
+  };
+}
+
+function operationFrom({ approval, card, cardDigest, expiresAt, targets }: ErrorDetail): OperationFacts | undefined {
+  const facts: OperationFacts = present({
+    approval: approval || undefined,
+    card: card || undefined,
+    cardDigest: cardDigest || undefined,
+    expiresAt: expiresAt || undefined,
+    targets:
+      targets === undefined
+        ? undefined
+        : { done: targets.done, refused: targets.refused, untouched: targets.untouched, unknown: targets.unknown },
+  });
+  return Object.keys(facts).length === 0 ? undefined : facts;
 }
 
 /** `completeness` of an error is `unknown` because core/error imports nothing; only ours are ever put there. */

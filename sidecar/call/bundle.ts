@@ -2,6 +2,7 @@
  * All one sidecar serves: compiled contracts by action, and what it needs to reach their remotes. Swapped whole,
  * pinned by each call at its start, so that one call never sees two configurations.
  */
+import { isReviewed } from '#core/completeness/evidence-claim.ts';
 import type { CompiledContract, JsonValue, SourceRules } from '#core/contract/compiled.ts';
 import { nearestName } from '#core/contract/nearest.ts';
 import { PosternError } from '#core/error/postern-error.ts';
@@ -11,16 +12,24 @@ export interface ServedAction {
   readonly contract: CompiledContract;
   /** The remote of one source with the credential `args` choose. Throws PosternError. */
   remote(args: Readonly<Record<string, JsonValue>>, source: SourceRules | undefined): Remote;
+  /** Whether the owner of a credential that `args` choose wants a person for every effect (binding, `approval: EachUse`). Default no. */
+  eachUse?(args: Readonly<Record<string, JsonValue>>): boolean;
+  /** Some contract lets a person decide over an incomplete answer of this read. Filled in by the bundle. */
+  readonly reviewed?: boolean;
 }
 
 export class Bundle {
   readonly #byAction: ReadonlyMap<string, ServedAction>;
+  readonly #byContract: ReadonlyMap<string, ServedAction>;
   readonly #suspendedActions: ReadonlySet<string>;
   readonly #suspendedBindings: ReadonlySet<string>;
 
   /** `suspendedBindings`: names. */
   constructor(actions: readonly ServedAction[], suspendedBindings: ReadonlySet<string> = new Set()) {
-    this.#byAction = new Map(actions.map((served) => [served.contract.action, served]));
+    const contracts = actions.map(({ contract }) => contract);
+    const served = actions.map((each) => (isReviewed(each.contract, contracts) ? { ...each, reviewed: true } : each));
+    this.#byAction = new Map(served.map((each) => [each.contract.action, each]));
+    this.#byContract = new Map(served.map((each) => [each.contract.name, each]));
     this.#suspendedActions = new Set(actions.flatMap(({ contract }) => (contract.suspended === undefined ? [] : [contract.action])));
     this.#suspendedBindings = suspendedBindings;
   }
@@ -31,6 +40,11 @@ export class Bundle {
 
   has(name: string): boolean {
     return this.#byAction.has(name);
+  }
+
+  /** By metadata.name: how contracts name each other. */
+  byContract(name: string): ServedAction | undefined {
+    return this.#byContract.get(name);
   }
 
   /** What of this contract - which may be of an older bundle - its owner, or the owner of a credential it lists, has suspended here. */

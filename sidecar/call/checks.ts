@@ -16,6 +16,8 @@ export function checkCall(call: ExecuteCall): void {
     throw new PosternError('CURSOR_INVALID', 'This is not a cursor of this sidecar.');
   if (call.operationId !== undefined && !OPERATION_ID.test(call.operationId))
     throw invalid('/operation_id', 'pattern', 'An operation_id is made by Postern: op_ and 26 letters or digits.');
+  if ((call.evidence?.length ?? 0) > limits.evidenceTokensMax)
+    throw invalid('/evidence', 'too_many', `A call takes at most ${limits.evidenceTokensMax} pieces of evidence.`);
   if (call.deadlineMs !== undefined && !(call.deadlineMs > 0))
     throw invalid('/deadline_ms', 'minimum', 'The deadline must be at least 1 millisecond.');
 }

@@ -1,17 +1,31 @@
 /**
- * From a call to a plan: checks, arguments, cursor. Nothing is sent, nothing is remembered.
+ * From a call to a plan, in the order of design section 6.
+ *
+ * `prepare`, for every call: checks -> contract ready -> standing -> strict JSON -> schema -> cursor. Nothing is sent, nothing is kept.
+ * `prepareEffect`, for what a person may have to agree to: evidence -> before -> the requests themselves -> who must agree -> card. At
+ * most the read of `prepare` is sent; keeping the plan and asking the person is the caller's next step.
  */
+import { renderCard } from '#core/approval/card.ts';
+import type { CardFacts, Requester } from '#core/approval/card-facts.ts';
+import { planDigest } from '#core/approval/plan-digest.ts';
+import { limits } from '#core/bounds/limits.ts';
 import { checkArguments } from '#core/contract/arguments.ts';
 import type { JsonValue } from '#core/contract/compiled.ts';
+import { renderEffect } from '#core/contract/render-effect.ts';
+import { renderSentence } from '#core/contract/sentence.ts';
 import { digestOf } from '#core/encoding/canonical.ts';
 import { parseArguments } from '#core/encoding/strict-json.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import type { Cursors } from '#sidecar/cursor/cursor.ts';
+import { slotValues } from '#sidecar/execute/effect.ts';
 import { newOperationId } from '#sidecar/journal/operation-id.ts';
+import type { ReadMeans } from './answer-read.ts';
+import { readBefore } from './before.ts';
 import type { Bundle, ServedAction } from './bundle.ts';
 import type { ExecuteCall } from './calls.ts';
 import { checkCall, checkContract } from './checks.ts';
-import type { Plan } from './plan.ts';
+import { type JudgedEvidence, judgeEvidence } from './judge-evidence.ts';
+import { type EffectPlan, type Needs, type Plan, questionName } from './plan.ts';
 import type { Standing } from './standing.ts';
 
 export interface PrepareMeans {
@@ -47,4 +61,100 @@ function readArguments(served: ServedAction, json: Uint8Array): Readonly<Record<
   const checked = checkArguments(served.contract.arguments, value);
   if (checked.kind === 'arguments') return checked.args;
   throw new PosternError('INVALID_ARGUMENT', 'The arguments break a rule of the contract.', { fields: checked.violations });
+}
+
+export interface EffectInput {
+  readonly bundle: Bundle;
+  /** Sealed tokens, as the agent gave them. */
+  readonly evidence: readonly string[];
+  readonly requester: Requester;
+  /** Name of the question whose yes covers this call already; see grants.ts. */
+  readonly granted: string | undefined;
+  /** An equal call was denied a short time ago. */
+  readonly denied?: CardFacts['denied'];
+  readonly signal: AbortSignal;
+}
+
+/** Throws PosternError: EVIDENCE_*, INVALID_ARGUMENT for a value that fits no request, LIMIT_EXCEEDED, and what the read of `prepare` throws. */
+export async function prepareEffect(plan: Plan, input: EffectInput, means: ReadMeans): Promise<EffectPlan> {
+  const { contract } = plan.served;
+  const evidence = judgeEvidence(plan, input, means);
+  const before = await readBefore(plan, input, means);
+  // The first time that a value meets its place: what fits no request is refused before a person is asked.
+  const requests = contract.effect === 'Read' ? [] : renderEffect({ contract, args: plan.args, operationId: plan.operationId });
+  const plannedAtMs = means.clock.wallMs();
+  const expiresAtMs = plannedAtMs + contract.effects.approval.expiresAfterMs;
+  const needs = needsOf(plan, input, evidence);
+  const grant = grantOf(plan, needs);
+  const digest = planDigest({
+    revision: contract.revision,
+    argsDigest: plan.argsDigest,
+    requests: requests as unknown as JsonValue,
+    evidence: evidence?.digests ?? [],
+    ...(grant === undefined ? {} : { grant }),
+  });
+  const facts: CardFacts = {
+    operationId: plan.operationId,
+    contract: contract.name,
+    namespace: contract.namespace,
+    action: contract.action,
+    revision: contract.revision,
+    args: plan.args,
+    argsDigest: plan.argsDigest,
+    planDigest: digest,
+    requester: input.requester,
+    askedAtMs: plannedAtMs,
+    expiresAtMs,
+    reads: means.doubtful.list(),
+    ...(before === undefined ? {} : { before: before.fields }),
+    ...(evidence === undefined ? {} : { evidence: evidence.facts }),
+    ...(grant === undefined ? {} : { grant }),
+    ...(input.denied === undefined ? {} : { denied: input.denied }),
+  };
+  const card = renderCard(contract, facts);
+  return {
+    ...plan,
+    planDigest: digest,
+    summary: renderSentence(
+      contract.summary,
+      slotValues({ contract, args: plan.args, operationId: plan.operationId }, contract.completeness.limits.timeMs),
+    ),
+    facts,
+    card: card.text,
+    cardDigest: card.digest,
+    plannedAtMs,
+    expiresAtMs,
+    needs,
+    rests: revisionsOf(plan, input.bundle),
+    alternatives: [],
+    ...(contract.effects.forEach === undefined ? {} : { each: contract.effects.forEach.argument }),
+    ...(evidence === undefined ? {} : { evidenceUntilMs: evidence.untilMs }),
+  };
+}
+
+/**
+ * A person must agree where the contract or the owner of the credential says so, and where the evidence is not enough by itself. An
+ * earlier yes for a range of calls counts only where nothing but the contract asks.
+ */
+function needsOf(plan: Plan, { granted }: EffectInput, evidence: JudgedEvidence | undefined): Needs {
+  const { contract } = plan.served;
+  const { mode } = contract.effects.approval;
+  const eachUse = contract.effect !== 'Read' && plan.served.eachUse?.(plan.args) === true;
+  const question = questionName(plan.operationId);
+  if (eachUse || evidence?.review === true || mode === 'EachCall') return { kind: 'person', question };
+  if (mode === 'None') return { kind: 'nobody' };
+  return { kind: 'person', question: granted ?? question };
+}
+
+/** What one yes to this plan's own question covers, where that is more than this call. */
+function grantOf(plan: Plan, needs: Needs): CardFacts['grant'] {
+  const { mode, calls, vary } = plan.served.contract.effects.approval;
+  if (mode !== 'Session' || needs.kind !== 'person' || needs.question !== questionName(plan.operationId)) return undefined;
+  return { calls: calls ?? limits.approvalCallsDefault, vary: vary.map((path) => `/${path.join('/')}`) };
+}
+
+function revisionsOf({ served }: Plan, bundle: Bundle): Readonly<Record<string, string>> {
+  const { recheck, prepare: shown, evidence, idempotency } = served.contract.effects;
+  const names = [recheck?.contract, shown?.contract, evidence?.from, idempotency.settle?.contract].filter((name) => name !== undefined);
+  return Object.fromEntries(names.map((name) => [name, bundle.byContract(name)?.contract.revision ?? '']));
 }

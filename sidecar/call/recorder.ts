@@ -5,15 +5,18 @@
 import type { Envelope } from '#core/completeness/envelope.ts';
 import type { PosternError } from '#core/error/postern-error.ts';
 import type { Passed } from './gate.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, Target } from './plan.ts';
 
 export type CallEnd =
   | { readonly kind: 'answered'; readonly envelope: Omit<Envelope, 'data'>; readonly bytes: number }
   | { readonly kind: 'failed'; readonly error: PosternError };
 
 export interface Recorder {
-  /** MUST resolve before the first byte is sent. A rejection is answered AUDIT_UNAVAILABLE and nothing is sent. */
-  intent(passed: Passed): Promise<void> | void;
+  /**
+   * MUST resolve before the first byte is sent. A rejection is answered AUDIT_UNAVAILABLE and nothing is sent. `target`: of an effect, told
+   * for each of its requests.
+   */
+  intent(passed: Passed, target?: Target): Promise<void> | void;
   /** What became of a cursor that was given back; told before the call goes on or ends. */
   cursorUsed(action: string, outcome: 'resumed' | 'invalid' | 'expired'): void;
   /** Told once for every call whose intent was asked for, also when that failed. */

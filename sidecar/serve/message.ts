@@ -1,4 +1,4 @@
-/** Descriptions and operations as messages of postern.v1. */
+/** Descriptions of actions as messages of postern.v1. */
 import { create } from '@bufbuild/protobuf';
 import {
   type Action,
@@ -6,16 +6,13 @@ import {
   ApprovalMode,
   Best,
   Effect,
-  type Operation,
-  Operation_State,
-  OperationSchema,
   ResultShape_Kind,
   ResultShape_Presence,
 } from '#proto/postern/v1/action_pb.ts';
 import { Absence } from '#proto/postern/v1/completeness_pb.ts';
-import type { ActionDescription, OperationPage } from '#sidecar/call/calls.ts';
+import type { ActionDescription } from '#sidecar/call/calls.ts';
 
-const EFFECT = { Read: Effect.READ, Write: Effect.WRITE, Destructive: Effect.DESTRUCTIVE } as const;
+export const EFFECT = { Read: Effect.READ, Write: Effect.WRITE, Destructive: Effect.DESTRUCTIVE } as const;
 const APPROVAL = { None: ApprovalMode.NONE, Session: ApprovalMode.SESSION, EachCall: ApprovalMode.EACH_CALL } as const;
 const BEST = { Complete: Best.COMPLETE, SinglePage: Best.SINGLE_PAGE, Partial: Best.PARTIAL } as const;
 const ABSENCE = { provable: Absence.PROVABLE, never: Absence.NEVER } as const;
@@ -25,7 +22,6 @@ const PRESENCE = {
   Optional: ResultShape_Presence.OPTIONAL,
   Restricted: ResultShape_Presence.RESTRICTED,
 } as const;
-const STATE = { running: Operation_State.RUNNING, done: Operation_State.DONE, failed: Operation_State.FAILED } as const;
 
 export function actionMessage(action: ActionDescription): Action {
   const { pages, items, bytes, timeMs } = action.limits;
@@ -50,20 +46,5 @@ export function actionMessage(action: ActionDescription): Action {
     limits: { pages, items, bytes: BigInt(bytes), timeMs },
     evidenceFrom: action.evidenceFrom,
     revision: action.revision,
-  });
-}
-
-export function operationMessage(operation: OperationPage['operations'][number]): Operation {
-  const { error, complete, returned, finishedAtMs } = operation;
-  return create(OperationSchema, {
-    operationId: operation.operationId,
-    requestId: operation.requestId,
-    action: operation.action,
-    state: STATE[operation.state],
-    startedAt: new Date(operation.startedAtMs).toISOString(),
-    finishedAt: finishedAtMs === undefined ? '' : new Date(finishedAtMs).toISOString(),
-    ...(error === undefined ? {} : { error: { code: error.reason, message: error.message } }),
-    ...(complete === undefined ? {} : { complete }),
-    ...(returned === undefined ? {} : { returned }),
   });
 }

@@ -135,7 +135,7 @@ test('lint: a sound directory prints what becomes of each contract and what expi
   assert.equal(
     out,
     `list-stock: best: Complete
-move-stock: best: Complete; CONTRACT_NOT_READY: This release serves HTTP reads only.
+move-stock: best: Complete
 
 Expires within 30 days:
   2026-06-15  list-stock: warning index-lag (owner search-team)

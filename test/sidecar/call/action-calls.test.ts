@@ -11,6 +11,7 @@ import { readYaml } from '#core/contract/read-yaml.ts';
 import { createSealer } from '#core/encoding/seal.ts';
 import { ActionCalls } from '#sidecar/call/action-calls.ts';
 import { Bundle } from '#sidecar/call/bundle.ts';
+import { DoubtfulReads } from '#sidecar/call/doubtful-reads.ts';
 import { EvidenceSealer } from '#sidecar/call/evidence.ts';
 import type { Recorder } from '#sidecar/call/recorder.ts';
 import { ALWAYS_GOOD } from '#sidecar/call/standing.ts';
@@ -67,6 +68,8 @@ function build({ intent = () => {}, ask = async () => item('one') }: { intent?: 
     cursors: new Cursors(createSealer('cursor', keys.ring), keys.session, systemClock),
     evidence: new EvidenceSealer(createSealer('evidence', keys.ring), keys.session),
     standing: ALWAYS_GOOD,
+    doubtful: new DoubtfulReads(systemClock),
+    effects: { none: 'Nothing is kept here.' },
   });
   const execute = (args: string, extra: { operationId?: string; cursor?: string } = {}) =>
     calls.execute(

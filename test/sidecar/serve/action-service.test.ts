@@ -6,10 +6,10 @@ import { PosternError } from '#core/error/postern-error.ts';
 import { connect, type GrpcClient } from '#core/runtime/grpc-client.ts';
 import { GrpcServer } from '#core/runtime/grpc-server.ts';
 import { completenessFrom, omittedFieldFrom, warningFrom } from '#core/wire/completeness-message.ts';
-import { ActionService, Best, Effect, type Result, Result_Status } from '#proto/postern/v1/action_pb.ts';
+import { ActionService, Approval_State, Best, Effect, type Result, Result_Status } from '#proto/postern/v1/action_pb.ts';
 import type { ExecuteCall } from '#sidecar/call/calls.ts';
 import { actionService } from '#sidecar/serve/action-service.ts';
-import { type Execute, FULL_COMPLETENESS, FULL_RESULT, fixedCalls, OPERATION } from './fixed-calls.ts';
+import { type Execute, FULL_COMPLETENESS, FULL_RESULT, fixedCalls, OPERATION, PLAN } from './fixed-calls.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 after(async () => {
@@ -163,13 +163,15 @@ test('operations: a record arrives, and what was dropped is said', async () => {
   assert.deepEqual([operations.length, Number(dropped), Number(keptMax)], [1, 3, 1000]);
 });
 
-test('prepare, confirm: answer CONTRACT_NOT_READY in this release', async () => {
+test('prepare, confirm: a plan and its outcome reach the client whole', async () => {
   const client = await serve();
-  await assert.rejects(client.prepare({ action: 'a' }), { reason: 'CONTRACT_NOT_READY' });
-  await assert.rejects(
-    async () => {
-      for await (const _ of client.confirm({ planId: 'p' })) assert.fail('nothing should come');
-    },
-    { reason: 'CONTRACT_NOT_READY' },
-  );
+  const plan = await client.prepare({ action: 'restart', evidence: ['token'] });
+  assert.equal(plan.planId, PLAN.planId);
+  assert.equal(plan.card, PLAN.card);
+  assert.equal(plan.cardDigest, PLAN.cardDigest);
+  assert.equal(plan.approval?.state, Approval_State.WAITING);
+  assert.equal(plan.expiresAt, '1970-01-01T00:01:00.000Z');
+  const events = [];
+  for await (const { event } of client.confirm({ planId: plan.planId })) events.push(event.case);
+  assert.deepEqual(events, ['result']);
 });

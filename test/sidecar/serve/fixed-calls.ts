@@ -1,8 +1,7 @@
 /** Calls with fixed answers, for tests of the gRPC surface: what is encoded must be what a client reads. */
 import type { Completeness } from '#core/completeness/envelope.ts';
 import { PosternError } from '#core/error/postern-error.ts';
-import type { ActionDescription, CallContext, Calls, ExecuteCall, ExecuteResult } from '#sidecar/call/calls.ts';
-import type { Operation } from '#sidecar/journal/operations.ts';
+import type { ActionDescription, CallContext, Calls, ExecuteCall, ExecuteResult, OperationView, PlanView } from '#sidecar/call/calls.ts';
 
 /** Every optional member is there, and no two values are alike. */
 export const FULL_COMPLETENESS: Completeness = {
@@ -94,7 +93,18 @@ export const ACTION: ActionDescription = {
   revision: `sha256:${'0'.repeat(64)}`,
 };
 
-export const OPERATION: Operation = {
+export const PLAN: PlanView = {
+  planId: `op_${'b'.repeat(26)}`,
+  card: 'Restart api in production',
+  cardDigest: `sha256:${'c'.repeat(64)}`,
+  expiresAtMs: 60_000,
+  approval: { state: 'waiting', name: `op-${'b'.repeat(26)}`, expiresAtMs: 60_000 },
+  planDigest: `sha256:${'d'.repeat(64)}`,
+  alternatives: [],
+  summary: 'Restart api in production',
+};
+
+export const OPERATION: OperationView = {
   operationId: `op_${'a'.repeat(26)}`,
   requestId: 'req_1',
   action: 'list_open_issues',
@@ -114,6 +124,11 @@ export function fixedCalls(execute: Execute = async () => FULL_RESULT): Calls {
       if (operationId !== OPERATION.operationId) throw new PosternError('ACTION_UNKNOWN', 'No such operation.');
       return OPERATION;
     },
-    listOperations: () => ({ operations: [OPERATION], dropped: 3, keptMax: 1000 }),
+    async prepare() {
+      return PLAN;
+    },
+    confirm: async ({ planId, ...call }, context) =>
+      execute({ action: planId, argumentsJson: new Uint8Array(), onePage: false, ...call }, context),
+    listOperations: () => ({ operations: [OPERATION], dropped: 3, keptMax: 1000, durable: true }),
   };
 }

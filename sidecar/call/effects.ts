@@ -1,0 +1,352 @@
+/**
+ * Operations that are planned, journaled and done at most once: which one a call means, whether it may begin, who waits for it, what it
+ * came to. Of any number of callers, in any order, with any restarts between, one begins an operation; all others are told the same.
+ *
+ *     call -> its operation (by id, or an equal one that waits or runs, or a new plan) -> judged -> begun | joined | told again
+ */
+import type { CardFacts } from '#core/approval/card-facts.ts';
+import { limits } from '#core/bounds/limits.ts';
+import type { PosternError } from '#core/error/postern-error.ts';
+import type { Change } from '#sidecar/approval/decider.ts';
+import type { Entry } from '#sidecar/journal/entry.ts';
+import type { CallContext, ConfirmCall, ExecuteCall, ExecuteResult, OperationView, PlanView, PrepareCall } from './calls.ts';
+import { askedError, heldError, otherCallError, runsOnError, unknownOperationError } from './effect-errors.ts';
+import { EqualPlans } from './equal-plans.ts';
+import { type EffectMeans, execute } from './execute.ts';
+import { Grants } from './grants.ts';
+import { changedError, isChanged, judgePlan } from './judge-plan.ts';
+import { planOf, recordOf, shownPlan } from './kept-plan.ts';
+import { operationView, planView } from './operation-view.ts';
+import { type Outcome, outcomeJson, recordedOutcome, tell } from './outcome.ts';
+import { type EffectPlan, type Plan, targetsOf } from './plan.ts';
+import { prepareEffect } from './prepare.ts';
+import { RunsUnderWay } from './runs-under-way.ts';
+import { Settlements } from './settlements.ts';
+
+export class Effects {
+  readonly #means: EffectMeans;
+  readonly #grants: Grants;
+  readonly #settlements: Settlements;
+  readonly #equal: EqualPlans;
+  readonly #runs: RunsUnderWay;
+  /** By contract and arguments: when an equal call was denied, for the next card. */
+  readonly #denied = new Map<string, NonNullable<CardFacts['denied']>>();
+  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #forget: () => void;
+
+  constructor(means: EffectMeans) {
+    this.#means = means;
+    this.#grants = new Grants(means);
+    this.#settlements = new Settlements(means, (entry) => this.#planIfUnchanged(entry));
+    this.#equal = new EqualPlans(means.journal);
+    this.#runs = new RunsUnderWay(means.clock);
+    this.#forget = means.decider.onChange((change) => this.#heard(change));
+  }
+
+  /** Once calls can be made: what an earlier process left in doubt is told to whoever decides, and read after. */
+  begin(): void {
+    for (const { record, phase, resolution } of this.#means.journal.list()) {
+      if (phase !== 'unknown' || resolution !== undefined) continue;
+      void this.#means.decider.settled(record.operationId, 'unknown');
+      this.#settlements.later(record.operationId);
+    }
+  }
+
+  /** Operations under way here. */
+  get running(): number {
+    return this.#runs.size;
+  }
+
+  async execute(plan: Plan, call: ExecuteCall, context: CallContext): Promise<ExecuteResult> {
+    const entry = await this.#operationOf(plan, call, context.signal);
+    return this.#proceed(entry.record.operationId, context, call.deadlineMs);
+  }
+
+  async prepare(plan: Plan, call: PrepareCall, context: CallContext): Promise<PlanView> {
+    const entry = await this.#operationOf(plan, call, context.signal);
+    const kept = this.#planIfUnchanged(entry);
+    if (entry.phase === 'planned' && kept !== undefined && this.#judge(kept).kind === 'ask') await this.#ask(kept);
+    return planView(entry, this.#questionOf(entry));
+  }
+
+  async confirm({ planId, deadlineMs }: ConfirmCall, context: CallContext): Promise<ExecuteResult> {
+    this.#entry(planId);
+    return this.#proceed(planId, context, deadlineMs);
+  }
+
+  /** Of an operation that is remembered. */
+  actionOf(operationId: string): string | undefined {
+    return this.#means.journal.get(operationId)?.record.action;
+  }
+
+  /** Undefined for an id that is none of ours. Waits for the next change of what is not decided, or not over. */
+  async get(operationId: string, waitMs: number, signal: AbortSignal): Promise<OperationView | undefined> {
+    const entry = this.#means.journal.get(operationId);
+    if (entry === undefined) return undefined;
+    await this.#settlements.now(operationId);
+    if (waitMs > 0 && this.#isOpen(entry)) await this.#changed(entry, waitMs, signal);
+    return this.#view(this.#means.journal.get(operationId) ?? entry, true);
+  }
+
+  /** Newest first. */
+  list(): readonly OperationView[] {
+    return this.#means.journal.list().map((entry) => this.#view(entry, false));
+  }
+
+  /** Lets what runs end within `graceMs`; what does not is found as unknown by the next start. */
+  async stop(graceMs: number): Promise<void> {
+    this.#forget();
+    await this.#settlements.stop();
+    await this.#runs.idle(graceMs);
+  }
+
+  /** Which operation a call means. Throws PosternError. */
+  async #operationOf(plan: Plan, call: PrepareCall, signal: AbortSignal): Promise<Entry> {
+    const { journal } = this.#means;
+    if (call.operationId !== undefined) {
+      const entry = journal.get(call.operationId);
+      if (entry === undefined) throw unknownOperationError();
+      if (entry.record.contract !== plan.served.contract.name || entry.record.argsDigest !== plan.argsDigest)
+        throw otherCallError(call.operationId);
+      return entry;
+    }
+    // The next part of a walk is a call of its own.
+    if (plan.resume !== undefined) return this.#plan(plan, call, signal);
+    return (
+      (await this.#held(plan)) ??
+      this.#equal.find(plan, this.#means.clock.wallMs()) ??
+      this.#equal.once(plan, () => this.#plan(plan, call, signal))
+    );
+  }
+
+  /** An equal call that runs, or was found to be done; throws OUTCOME_UNKNOWN for one that nobody knows the outcome of. */
+  async #held(plan: Plan): Promise<Entry | undefined> {
+    const { journal } = this.#means;
+    const { name } = plan.served.contract;
+    const held = journal.held(name, plan.argsDigest);
+    if (held === undefined || held.phase === 'running') return held;
+    const { operationId } = held.record;
+    await this.#settlements.now(operationId);
+    const now = journal.get(operationId);
+    if (now === undefined || now.phase === 'failed') return undefined;
+    // The caller could not know: what it asks for took effect. It is told so, and not once more done.
+    if (now.phase === 'done') return now;
+    if (!holdsEqualCalls(now, plan, this.#means.clock.wallMs())) return undefined;
+    throw heldError(operationId);
+  }
+
+  async #plan(plan: Plan, call: PrepareCall, signal: AbortSignal): Promise<Entry> {
+    const { journal, decider } = this.#means;
+    const denied = this.#denied.get(keyOf(plan));
+    const made = await prepareEffect(
+      plan,
+      {
+        bundle: this.#means.bundle(),
+        evidence: call.evidence ?? [],
+        requester: decider.requester(),
+        granted: plan.served.contract.effects.approval.mode === 'Session' ? this.#grants.covering(plan) : undefined,
+        signal,
+        ...(denied === undefined ? {} : { denied }),
+      },
+      this.#means,
+    );
+    const entry = await journal.plan(recordOf(made));
+    this.#equal.planned(entry);
+    return entry;
+  }
+
+  /** The one road to an outcome, for every front and every repetition. */
+  async #proceed(operationId: string, context: CallContext, deadlineMs: number | undefined): Promise<ExecuteResult> {
+    if (this.#runs.has(operationId)) return this.#wait(operationId, context, deadlineMs);
+    const entry = this.#entry(operationId);
+    if (entry.phase === 'unknown' && this.#mayRepeat(entry)) {
+      this.#run(this.#planOrVoid(entry), context.requestId, () => this.#means.journal.again(operationId));
+    } else if (entry.phase === 'planned') {
+      await this.#mayBegin(entry);
+      // Somebody else may have begun it while a question was asked.
+      if (!this.#runs.has(operationId)) this.#beginRun(entry, context.requestId);
+    } else {
+      await this.#settlements.now(operationId);
+      return tell(this.#outcome(this.#entry(operationId)), context.requestId);
+    }
+    return this.#wait(operationId, context, deadlineMs);
+  }
+
+  /** Resolves where the plan may begin now; throws why not, and ends a plan that never may again. */
+  async #mayBegin(entry: Entry): Promise<void> {
+    const plan = this.#planIfUnchanged(entry);
+    const verdict = plan === undefined ? ({ kind: 'over', error: changedError() } as const) : this.#judge(plan);
+    if (verdict.kind === 'go' || plan === undefined) {
+      if (verdict.kind === 'go') return;
+    } else if (verdict.kind === 'ask') await this.#ask(plan);
+    if (verdict.kind !== 'over') throw askedError(shownPlan(entry), entry);
+    await this.#over(entry, verdict.error);
+    throw verdict.error.forCall(entry.record);
+  }
+
+  #beginRun(entry: Entry, requestId: string): void {
+    const { operationId } = entry.record;
+    const plan = this.#planOrVoid(entry);
+    const approval = plan.needs.kind === 'person' ? plan.needs.question : undefined;
+    this.#run(plan, requestId, () => this.#means.journal.begin(operationId, approval));
+  }
+
+  /** `take`: journal.begin, or journal.again: of all who ask, in every process, one begins. */
+  #run(plan: EffectPlan, requestId: string, take: () => Promise<'begun' | Entry>): void {
+    this.#runs.start(plan.operationId, async (run) => {
+      const taken = await take();
+      if (taken !== 'begun') return this.#outcome(taken);
+      const outcome = await execute(plan, this.#means, {
+        requestId,
+        abandoned: run.abandoned,
+        dispatched: () => {
+          run.dispatched();
+          if (plan.needs.kind === 'person') this.#means.doubtful.beginAnew();
+        },
+        useGrant: (used) => this.#grants.use(used),
+      });
+      if (this.#means.journal.get(plan.operationId)?.phase === 'running') this.#runs.keep(plan.operationId, outcome);
+      if (outcome.phase === 'unknown') this.#settlements.later(plan.operationId);
+      return outcome;
+    });
+  }
+
+  /** Waits as one of those who asked. Who leaves after the send is told that it runs on. */
+  async #wait(operationId: string, context: CallContext, deadlineMs: number | undefined): Promise<ExecuteResult> {
+    const ended = await this.#runs.wait(operationId, context.signal, deadlineMs);
+    if (ended !== 'left') return tell(ended, context.requestId);
+    throw runsOnError(operationId, this.#runs.isDispatched(operationId)).forCall(context);
+  }
+
+  #judge(plan: EffectPlan) {
+    const { clock, decider } = this.#means;
+    const question = plan.needs.kind === 'person' ? decider.state(plan.needs.question) : undefined;
+    return judgePlan(plan, { nowMs: clock.wallMs(), question, revision: (name) => this.#revision(name) });
+  }
+
+  async #ask(plan: EffectPlan): Promise<void> {
+    if (plan.needs.kind !== 'person') return;
+    await this.#grants.offer(plan);
+    const { operationId, facts, card, cardDigest } = plan;
+    await this.#means.decider.ask({ name: plan.needs.question, operationId, facts, card, cardDigest, alternatives: [] });
+  }
+
+  /** planned -> failed. Should that not be written, the next caller comes to the same judgement. */
+  async #over(entry: Entry, error: PosternError): Promise<void> {
+    const { operationId } = entry.record;
+    const shown = shownPlan(entry);
+    const steps = targetsOf(shown.facts.args, shown.each).map(({ index }) => ({ index, state: 'untouched' as const }));
+    await this.#means.journal.end(operationId, 'failed', outcomeJson({ phase: 'failed', steps, error }));
+    if (error.reason === 'APPROVAL_DENIED') this.#remember(entry);
+  }
+
+  #remember(entry: Entry): void {
+    const state = this.#questionOf(entry);
+    if (state?.kind !== 'decided') return;
+    const { approver, atMs } = state.decision;
+    this.#denied.set(keyOf(entry.record), { atMs, approver });
+    const [oldest] = this.#denied.keys();
+    if (this.#denied.size > limits.approvalsOpenMax * DENIED_KEPT && oldest !== undefined) this.#denied.delete(oldest);
+  }
+
+  #mayRepeat(entry: Entry): boolean {
+    const plan = this.#planIfUnchanged(entry);
+    return plan !== undefined && entry.resolution === undefined && !holdsEqualCalls(entry, plan, this.#means.clock.wallMs());
+  }
+
+  #entry(operationId: string): Entry {
+    const entry = this.#means.journal.get(operationId);
+    if (entry === undefined) throw unknownOperationError();
+    return entry;
+  }
+
+  #outcome(entry: Entry): Outcome {
+    const unwritten = this.#runs.kept(entry.record.operationId);
+    if (unwritten !== undefined && entry.phase === 'running') return unwritten;
+    const { facts, each } = shownPlan(entry);
+    return recordedOutcome(entry, targetsOf(facts.args, each));
+  }
+
+  #planIfUnchanged(entry: Entry): EffectPlan | undefined {
+    const served = this.#means.bundle().byContract(entry.record.contract);
+    if (served === undefined || isChanged(shownPlan(entry), (name) => this.#revision(name))) return undefined;
+    return planOf(entry, served);
+  }
+
+  #planOrVoid(entry: Entry): EffectPlan {
+    const plan = this.#planIfUnchanged(entry);
+    if (plan === undefined) throw changedError().forCall(entry.record);
+    return plan;
+  }
+
+  #revision(contract: string): string | undefined {
+    return this.#means.bundle().byContract(contract)?.contract.revision;
+  }
+
+  #questionOf(entry: Entry) {
+    const { needs } = shownPlan(entry);
+    return needs.kind === 'person' ? this.#means.decider.state(needs.question) : undefined;
+  }
+
+  #view(entry: Entry, whole: boolean): OperationView {
+    const isOpen = entry.phase === 'planned' || this.#runs.has(entry.record.operationId);
+    const outcome = isOpen ? undefined : this.#outcome(entry);
+    return operationView(entry, { outcome, question: this.#questionOf(entry), whole });
+  }
+
+  #isOpen(entry: Entry): boolean {
+    if (entry.phase === 'running') return true;
+    const question = this.#questionOf(entry);
+    return entry.phase === 'planned' && (question === undefined || question.kind === 'waiting');
+  }
+
+  async #changed(entry: Entry, waitMs: number, signal: AbortSignal): Promise<void> {
+    const { needs } = shownPlan(entry);
+    const stop = new AbortController();
+    const either = AbortSignal.any([signal, stop.signal]);
+    const decided = new Promise<void>((resolve) => {
+      const listener = (change: Change) => {
+        if (change.kind === 'question' && needs.kind === 'person' && change.name === needs.question) resolve();
+      };
+      this.#listeners.add(listener);
+      either.addEventListener('abort', () => this.#listeners.delete(listener), { once: true });
+    });
+    const moved = this.#means.journal.changed(entry.record.operationId, waitMs, either);
+    try {
+      await Promise.race([moved, decided]);
+    } finally {
+      // The one that lost the race rejects because we stop it.
+      moved.catch(() => {});
+      stop.abort();
+    }
+  }
+
+  #heard(change: Change): void {
+    if (change.kind === 'resolved') void this.#resolved(change);
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  /** A person found out. Whoever decides may have written it already, or may say it again. */
+  async #resolved({ operationId, verdict, by }: Change & { kind: 'resolved' }): Promise<void> {
+    if (this.#means.journal.get(operationId)?.phase !== 'unknown') return;
+    try {
+      await this.#means.journal.resolve(operationId, verdict, by);
+    } catch {
+      // It was resolved meanwhile, or the journal is unusable and says so to every call.
+    }
+  }
+}
+
+/** Denials remembered for one open question that there may be. */
+const DENIED_KEPT = 10;
+
+function keyOf(plan: { readonly argsDigest: string } & ({ readonly served: Plan['served'] } | { readonly contract: string })): string {
+  return `${'served' in plan ? plan.served.contract.name : plan.contract} ${plan.argsDigest}`;
+}
+
+/** Not where the remote knows a repetition: always (Natural), or while it keeps the key. */
+function holdsEqualCalls({ record, endedAtMs = 0 }: Entry, { served }: Pick<Plan, 'served'>, nowMs: number): boolean {
+  const { mode, ttlMs = 0 } = served.contract.effects.idempotency;
+  if (mode === 'Natural') return false;
+  return mode === 'None' || nowMs >= Math.max(record.plannedAtMs, endedAtMs - served.contract.completeness.limits.timeMs) + ttlMs;
+}
