@@ -67,6 +67,7 @@ function showArgument(card: CardText, contract: CompiledContract, facts: CardFac
 /** `checkout-prod/api (namespace/name)`: the values a label stands for, those of the destination first. Contract's own, not the agent's. */
 function realTarget(contract: CompiledContract, argument: string, label: JsonValue): string {
   const table = Object.hasOwn(contract.resolve, argument) ? contract.resolve[argument] : undefined;
+  if (typeof label === 'object') return '';
   const key = String(label);
   const members = table !== undefined && Object.hasOwn(table, key) ? table[key] : undefined;
   if (members === undefined) return '';

@@ -126,10 +126,10 @@ interface ShownCard {
  * The card a decision is about: that of the question, or of the alternative it names. Undefined where the digest is of neither: a
  * decision about a card nobody asked with (APR-02).
  */
-export function chosenCard<Card extends ShownCard>(
-  question: Card & { readonly alternatives: readonly (Card & { readonly name: string })[] },
+export function chosenCard<Card extends ShownCard, Other extends ShownCard & { readonly name: string }>(
+  question: Card & { readonly alternatives: readonly Other[] },
   decision: { readonly cardDigest: string; readonly alternative?: string },
-): Card | undefined {
+): Card | Other | undefined {
   const card = decision.alternative === undefined ? question : question.alternatives.find(({ name }) => name === decision.alternative);
   return card?.cardDigest === decision.cardDigest ? card : undefined;
 }

@@ -60,7 +60,9 @@ function resolved(path: readonly string[], values: SlotValues): JsonValue | unde
 }
 
 function memberOf(table: Readonly<Record<string, Named>>, label: JsonValue, path: readonly string[]): JsonValue | undefined {
-  const key = typeof label === 'string' ? label : String(label);
+  // Labels are scalars; anything else has no text of its own to look up.
+  if (typeof label === 'object') return undefined;
+  const key = String(label);
   if (!Object.hasOwn(table, key)) return undefined;
   return descend(table[key] ?? null, path, 1);
 }
