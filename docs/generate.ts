@@ -1,10 +1,11 @@
 /**
- * The reference pages that follow a catalogue: docs/errors.md, docs/metrics.md, and docs/attacks.md, whose catalogue are the tests.
+ * The reference pages that follow a catalogue: docs/errors.md, docs/contract-problems.md, docs/metrics.md, and docs/attacks.md, whose catalogue are the tests.
  * `node docs/generate.ts` writes them, `--check` fails when one differs from its catalogue.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GRPC, INCOMPLETE_REASONS, REASONS, type Reason, WARNING_CODES } from '#core/error/reasons.ts';
+import { PROBLEM_CODES } from '#core/contract/problem-codes.ts';
+import { GRPC, INCOMPLETE_REASONS, REASONS, WARNING_CODES } from '#core/error/reasons.ts';
 import { METRICS } from '#core/runtime/metric-catalogue.ts';
 
 const REASON_MEANINGS: Readonly<Record<(typeof INCOMPLETE_REASONS)[number], string>> = {
@@ -31,19 +32,6 @@ const WARNING_MEANINGS: Readonly<Record<(typeof WARNING_CODES)[number], string>>
   CREDENTIAL_REFLECTED: 'The remote sent a credential back; it was masked.',
 };
 
-/** Of effects, approvals, sessions and SSH: compiled, not served. A test holds that no source answers one of them. */
-const RESERVED: readonly Reason[] = [
-  'APPROVAL_REQUIRED',
-  'APPROVAL_DENIED',
-  'APPROVAL_EXPIRED',
-  'EVIDENCE_REQUIRED',
-  'EVIDENCE_INCOMPLETE',
-  'EVIDENCE_EXPIRED',
-  'IDEMPOTENCY_CONFLICT',
-  'HOST_KEY_MISMATCH',
-  'OUTCOME_UNKNOWN',
-];
-
 function errorsPage(): string {
   const grpcName = (code: number) => Object.entries(GRPC).find(([, value]) => value === code)?.[0] ?? 'UNKNOWN';
   const rows = Object.entries(REASONS).map(
@@ -53,13 +41,26 @@ function errorsPage(): string {
     'An error is `google.rpc.Status` with ErrorInfo (reason, domain `postern.dev`), RequestInfo, BadRequest for arguments, RetryInfo where a wait is known, and the completeness envelope where a read had begun. `retryable`: the same call may succeed later, at once or after the named condition has changed.',
     '## Error codes',
     ['| code | gRPC status | retryable | when |', '|---|---|---|---|', ...rows].join('\n'),
-    `This release serves HTTP reads. Reserved for what it does not serve yet, and never answered: ${RESERVED.map((code) => `\`${code}\``).join(', ')}.`,
     '## Why an answer is not complete',
     ['| reason | meaning |', '|---|---|', ...INCOMPLETE_REASONS.map((code) => `| \`${code}\` | ${REASON_MEANINGS[code]} |`)].join('\n'),
     '## Warnings',
     'A warning never makes an answer incomplete. Each has an owner and an expiry in its contract, but the three the sidecar raises by itself where the contract declares none of that code: PARTIAL_FIELD_SET, VALUE_NORMALIZED and CREDENTIAL_REFLECTED.',
     ['| code | meaning |', '|---|---|', ...WARNING_CODES.map((code) => `| \`${code}\` | ${WARNING_MEANINGS[code]} |`)].join('\n'),
   ]);
+}
+
+function problemsPage(): string {
+  const rows = Object.entries(PROBLEM_CODES)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([code, { severity, what, cure }]) => `| \`${code}\` | ${severity} | ${cell(what)} | ${cell(cure)} |`);
+  return page('What is wrong with a contract, a binding or a preset', [
+    'What `postern contract lint` and the admission of a cluster say, by code. An error refuses the object; a warning is shown and lives on. Each finding also names the file, the line and the path, and the cure where the place knows a better one.',
+    ['| code | severity | meaning | cure |', '|---|---|---|---|', ...rows].join('\n'),
+  ]);
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 }
 
 function metricsPage(): string {
@@ -109,7 +110,12 @@ function page(title: string, parts: readonly string[]): string {
   return `# ${title}\n\nGenerated from its catalogue by \`npm run generate\`. Do not edit.\n\n${parts.join('\n\n')}\n`;
 }
 
-const pages: Readonly<Record<string, string>> = { 'errors.md': errorsPage(), 'metrics.md': metricsPage(), 'attacks.md': attacksPage() };
+const pages: Readonly<Record<string, string>> = {
+  'errors.md': errorsPage(),
+  'contract-problems.md': problemsPage(),
+  'metrics.md': metricsPage(),
+  'attacks.md': attacksPage(),
+};
 const check = process.argv.includes('--check');
 for (const [name, text] of Object.entries(pages)) {
   const path = join(import.meta.dirname, name);
