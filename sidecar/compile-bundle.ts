@@ -40,7 +40,7 @@ export function compileBundle(objects: readonly ResourceObject[], means: Remotes
       served.push({ contract: result.contract, remote: remotes.of(result.contract, result.contract.target) });
   }
   if (problems.some(({ severity }) => severity === 'error')) return { problems };
-  return { bundle: new Bundle(served, suspendedAmong(bindings)), bindings, problems };
+  return { bundle: new Bundle(withEachUse(served, bindings), suspendedAmong(bindings)), bindings, problems };
 }
 
 export interface ServedBundle {
@@ -87,7 +87,7 @@ export async function compileServed(objects: readonly ResourceObject[], means: R
     served.push({ contract: result, remote: remotes.of(result, result.target) });
   }
   return {
-    bundle: new Bundle(served, suspendedAmong([...bindings.values()])),
+    bundle: new Bundle(withEachUse(served, [...bindings.values()]), suspendedAmong([...bindings.values()])),
     bindings: [...bindings.values()],
     remotes,
     outcomes,
@@ -135,4 +135,10 @@ function sorted(objects: readonly ResourceObject[]) {
 
 function suspendedAmong(bindings: readonly CompiledBinding[]): ReadonlySet<string> {
   return new Set(bindings.flatMap(({ name, spec }) => (spec.suspended === undefined ? [] : [name])));
+}
+
+/** Names of bindings are enough: a contract and its bindings share a namespace. */
+function withEachUse(actions: readonly ServedAction[], bindings: readonly CompiledBinding[]): readonly ServedAction[] {
+  const eachUse = new Set(bindings.flatMap(({ name, spec }) => (spec.approval === 'EachUse' ? [name] : [])));
+  return eachUse.size === 0 ? actions : actions.map((served) => ({ ...served, eachUse }));
 }

@@ -1,5 +1,6 @@
 /** Where a sidecar has its contracts from, as the rest of it sees that: files at its start, or an operator as long as it lives. */
 
+import type { Decider } from '#sidecar/approval/decider.ts';
 import type { Bundle } from '#sidecar/call/bundle.ts';
 import { ALWAYS_GOOD, type Standing } from '#sidecar/call/standing.ts';
 
@@ -11,6 +12,8 @@ export interface Configuration {
   notReady(): readonly string[];
   /** What the start of the pod waits for, as closed words for a probe. */
   notStarted(): readonly string[];
+  /** Who decides over effects, where it is not the people at this sidecar's own socket. */
+  readonly decider?: Decider;
   /** Calls are taken from now on. */
   begin(): void;
   stop(): Promise<void>;

@@ -29,8 +29,9 @@ import { Cursors } from '#sidecar/cursor/cursor.ts';
 import { ephemeralKeys, keptKeys, type SessionKeys, StateUnusable } from '#sidecar/cursor/keys.ts';
 import { Destinations } from '#sidecar/execute/http/destinations.ts';
 import type { RemotesMeans } from '#sidecar/execute/open-remotes.ts';
+import type { Journal } from '#sidecar/journal/journal.ts';
 import { Operations } from '#sidecar/journal/operations.ts';
-import { openEffects } from '#sidecar/open-effects.ts';
+import { openEffects, openJournal } from '#sidecar/open-effects.ts';
 import { actionService } from '#sidecar/serve/action-service.ts';
 import type { SidecarSettings } from '#sidecar/settings.ts';
 import { StartRefused } from '#sidecar/start-refused.ts';
@@ -57,7 +58,8 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
   const keys = sessionKeys(settings.state);
   warnOf(bindings, settings, parts.log);
   if (settings.allowLoopback) parts.log.warn('loopback destinations are allowed, for development only');
-  return serve(parts, settings, keys, fixedConfiguration(bundle));
+  const journal = await openJournal(parts.clock, settings.state);
+  return serve(parts, settings, keys, fixedConfiguration(bundle), journal);
 }
 
 /**
@@ -75,15 +77,17 @@ export async function serveControlled(control: ControlSettings, settings: Sideca
   const { OperatorConfiguration } = await import('#sidecar/operator-configuration.ts');
   const parts = partsOf(settings, log);
   const { keys, directory } = keysOrNone(settings.state, log);
+  const journal = await openJournal(parts.clock, directory);
   const configuration = new OperatorConfiguration({
     ...parts,
+    ...(journal === undefined ? {} : { keeper: journal }),
     control,
     version: settings.version,
     instance: keys.instance,
     kept: directory === undefined ? undefined : new KeptBundle(directory, keys.stateKey),
   });
   await configuration.restore();
-  return serve(parts, settings, keys, configuration);
+  return serve(parts, settings, keys, configuration, journal);
 }
 
 interface Parts {
@@ -121,10 +125,16 @@ function partsOf(settings: SidecarSettings, log: Log): Parts {
   return { clock, log, metrics, destinations, store, remotes };
 }
 
-async function serve(parts: Parts, settings: SidecarSettings, keys: SessionKeys, configuration: Configuration): Promise<RunningSidecar> {
+async function serve(
+  parts: Parts,
+  settings: SidecarSettings,
+  keys: SessionKeys,
+  configuration: Configuration,
+  journal: Journal | undefined,
+): Promise<RunningSidecar> {
   const { clock, log, metrics, destinations } = parts;
   const operations = new Operations(clock, limits.operationsKeptMax);
-  const opened = await openEffects({ clock, log, configuration, state: settings.state, approvals: settings.approvals });
+  const opened = await openEffects({ clock, configuration, journal, approvals: settings.approvals });
   const calls = new ActionCalls(() => configuration.bundle(), {
     clock,
     standing: configuration.standing,

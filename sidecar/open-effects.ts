@@ -3,19 +3,17 @@
  * on: they need neither.
  */
 import type { Clock } from '#core/bounds/clock.ts';
-import type { Log } from '#core/runtime/log.ts';
-import { LocalDecider } from '#sidecar/approval/local-decider.ts';
 import type { CallsMeans } from '#sidecar/call/action-calls.ts';
 import type { Configuration } from '#sidecar/configuration.ts';
 import type { Journal } from '#sidecar/journal/journal.ts';
 import { MemoryJournal } from '#sidecar/journal/memory-journal.ts';
+import { startLocalApprovals } from '#sidecar/local-approvals.ts';
 
 export interface EffectsMeans {
   readonly clock: Clock;
-  readonly log: Log;
   readonly configuration: Configuration;
   /** Undefined where nothing can be kept. */
-  readonly state: string | undefined;
+  readonly journal: Journal | undefined;
   /** Path of the socket of the people who decide; undefined where nobody can be asked. */
   readonly approvals: string | undefined;
 }
@@ -26,19 +24,21 @@ export interface OpenEffects {
   close(): Promise<void>;
 }
 
-export async function openEffects(means: EffectsMeans): Promise<OpenEffects> {
-  const journal = await openJournal(means);
+export async function openEffects({ clock, configuration, journal, approvals }: EffectsMeans): Promise<OpenEffects> {
   if (journal === undefined) return { effects: { none: NO_STATE }, close: () => Promise.resolve() };
-  const decider = new LocalDecider({
+  if (configuration.decider !== undefined) {
+    return { effects: { journal, decider: configuration.decider }, close: () => journal.close() };
+  }
+  const local = await startLocalApprovals({
     journal,
-    clock: means.clock,
-    reachable: means.approvals !== undefined,
-    contractOf: (name) => means.configuration.bundle()?.byContract(name)?.contract,
+    clock,
+    path: approvals,
+    contractOf: (name) => configuration.bundle()?.byContract(name)?.contract,
   });
   return {
-    effects: { journal, decider },
+    effects: { journal, decider: local.decider },
     close: async () => {
-      decider.close();
+      await local.close();
       await journal.close();
     },
   };
@@ -46,6 +46,7 @@ export async function openEffects(means: EffectsMeans): Promise<OpenEffects> {
 
 const NO_STATE = 'This sidecar keeps nothing over a restart, so it calls nothing that changes the world: start it with --state.';
 
-async function openJournal({ clock, state }: EffectsMeans): Promise<Journal | undefined> {
+/** Undefined where no folder is named. Throws where one is named and cannot be used: a journal that is not there must not look like none. */
+export async function openJournal(clock: Clock, state: string | undefined): Promise<Journal | undefined> {
   return state === undefined ? undefined : new MemoryJournal(clock);
 }

@@ -12,8 +12,8 @@ export interface ServedAction {
   readonly contract: CompiledContract;
   /** The remote of one source with the credential `args` choose. Throws PosternError. */
   remote(args: Readonly<Record<string, JsonValue>>, source: SourceRules | undefined): Remote;
-  /** Whether the owner of a credential that `args` choose wants a person for every effect (binding, `approval: EachUse`). Default no. */
-  eachUse?(args: Readonly<Record<string, JsonValue>>): boolean;
+  /** Bindings whose owner wants a person for every effect (`approval: EachUse`). Default none. */
+  readonly eachUse?: ReadonlySet<string>;
   /** Some contract lets a person decide over an incomplete answer of this read. Filled in by the bundle. */
   readonly reviewed?: boolean;
 }

@@ -24,7 +24,7 @@ import { readBefore } from './before.ts';
 import type { Bundle, ServedAction } from './bundle.ts';
 import type { ExecuteCall } from './calls.ts';
 import { checkCall, checkContract } from './checks.ts';
-import { type JudgedEvidence, judgeEvidence } from './judge-evidence.ts';
+import { judgeEvidence } from './judge-evidence.ts';
 import { type EffectPlan, type Needs, type Plan, questionName } from './plan.ts';
 import type { Standing } from './standing.ts';
 
@@ -84,8 +84,9 @@ export async function prepareEffect(plan: Plan, input: EffectInput, means: ReadM
   const requests = contract.effect === 'Read' ? [] : renderEffect({ contract, args: plan.args, operationId: plan.operationId });
   const plannedAtMs = means.clock.wallMs();
   const expiresAtMs = plannedAtMs + contract.effects.approval.expiresAfterMs;
-  const needs = needsOf(plan, input, evidence);
-  const grant = grantOf(plan, needs);
+  const eachUse = requests.some(({ credential }) => plan.served.eachUse?.has(credential) === true);
+  const needs = needsOf(plan, input, eachUse || evidence?.review === true);
+  const grant = eachUse || evidence?.review === true ? undefined : grantOf(plan, needs);
   const digest = planDigest({
     revision: contract.revision,
     argsDigest: plan.argsDigest,
@@ -136,12 +137,10 @@ export async function prepareEffect(plan: Plan, input: EffectInput, means: ReadM
  * A person must agree where the contract or the owner of the credential says so, and where the evidence is not enough by itself. An
  * earlier yes for a range of calls counts only where nothing but the contract asks.
  */
-function needsOf(plan: Plan, { granted }: EffectInput, evidence: JudgedEvidence | undefined): Needs {
-  const { contract } = plan.served;
-  const { mode } = contract.effects.approval;
-  const eachUse = contract.effect !== 'Read' && plan.served.eachUse?.(plan.args) === true;
+function needsOf(plan: Plan, { granted }: EffectInput, demanded: boolean): Needs {
+  const { mode } = plan.served.contract.effects.approval;
   const question = questionName(plan.operationId);
-  if (eachUse || evidence?.review === true || mode === 'EachCall') return { kind: 'person', question };
+  if (demanded || mode === 'EachCall') return { kind: 'person', question };
   if (mode === 'None') return { kind: 'nobody' };
   return { kind: 'person', question: granted ?? question };
 }
