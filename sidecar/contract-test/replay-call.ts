@@ -1,11 +1,12 @@
 /**
- * Runs the calls of one recorded test through the code production runs: argument check, request, walk, fold, cursor.
+ * Runs the calls of one recorded test through the code production runs: argument check, request, walk, fold, cursor; or request and outcome.
  * Replaced are three things only: the transport, the clock, and the credential.
  */
 
 import type { Completeness } from '#core/completeness/envelope.ts';
 import { checkArguments } from '#core/contract/arguments.ts';
 import type { CompiledContract, JsonValue } from '#core/contract/compiled.ts';
+import { renderEffect } from '#core/contract/render-effect.ts';
 import { canonicalJson, digestOf } from '#core/encoding/canonical.ts';
 import { createKeyRing, createSealer, SEALING_KEY_BYTES } from '#core/encoding/seal.ts';
 import { parseArguments } from '#core/encoding/strict-json.ts';
@@ -18,6 +19,7 @@ import type { ContractTest, RecordedCall } from './contract-test.ts';
 import type { Difference } from './match-request.ts';
 import { compareOutcome, type Outcome } from './outcome.ts';
 import { ReplayClock } from './replay-clock.ts';
+import { replayEffect } from './replay-effect.ts';
 import { ReplayTransport, type UnmatchedRequest } from './replay-transport.ts';
 
 export interface CallResult {
@@ -78,9 +80,18 @@ function judge(index: number, call: RecordedCall, outcome: Outcome, transport: R
   };
 }
 
+const OPERATION = 'op_contracttest00000000000000';
+
 async function outcomeOf(replay: Replay, cursor: string | undefined): Promise<Outcome> {
+  const { contract } = replay;
   try {
-    return answered(replay.contract, await read(replay, cursor));
+    checkServed(contract);
+    if (contract.effect === 'Read') return answered(contract, await read(replay, cursor));
+    const args = readArguments(contract, replay.test);
+    // Refused before anything is sent, as a plan would be.
+    renderEffect({ contract, args, operationId: OPERATION });
+    const means = { clock: replay.clock, remote: replay.openRemote(args, undefined), deadlineMs: contract.completeness.limits.timeMs };
+    return await replayEffect({ contract, args, operationId: OPERATION }, { ...means, signal: new AbortController().signal });
   } catch (thrown) {
     // A fault of Postern itself must not be mistaken for an outcome somebody may expect.
     if (!(thrown instanceof PosternError) || thrown.reason === 'INTERNAL') throw thrown;
@@ -88,10 +99,13 @@ async function outcomeOf(replay: Replay, cursor: string | undefined): Promise<Ou
   }
 }
 
-async function read(replay: Replay, cursor: string | undefined): Promise<ReadAnswer> {
-  const { contract, test, clock, cursors } = replay;
+function checkServed(contract: CompiledContract): void {
   if (contract.suspended !== undefined) throw new PosternError('SESSION_SUSPENDED', 'This action is suspended by its owner.');
   if (contract.notReady !== undefined) throw new PosternError('CONTRACT_NOT_READY', contract.notReady);
+}
+
+async function read(replay: Replay, cursor: string | undefined): Promise<ReadAnswer> {
+  const { contract, test, clock, cursors } = replay;
   const args = readArguments(contract, test);
   const context: CursorContext = { action: contract.action, revision: contract.revision, argsDigest: digestOf('arguments', args) };
   const resume = cursor === undefined ? undefined : cursors.open(cursor, context);
@@ -99,7 +113,7 @@ async function read(replay: Replay, cursor: string | undefined): Promise<ReadAns
     {
       contract,
       args,
-      operationId: 'op_contracttest00000000000000',
+      operationId: OPERATION,
       onePage: test.onePage,
       ...(test.deadlineMs === undefined ? {} : { deadlineMs: test.deadlineMs }),
       ...(resume === undefined ? {} : { resume }),

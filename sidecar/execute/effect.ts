@@ -12,6 +12,7 @@ import type { Exchange } from '#core/completeness/exchange.ts';
 import { FAILURES } from '#core/completeness/failure.ts';
 import type { Failure } from '#core/completeness/source-walk.ts';
 import type { CompiledContract, JsonValue } from '#core/contract/compiled.ts';
+import { effectValues } from '#core/contract/render-effect.ts';
 import { renderSentence } from '#core/contract/sentence.ts';
 import type { SlotValues } from '#core/contract/slot-value.ts';
 import { PosternError } from '#core/error/postern-error.ts';
@@ -112,19 +113,7 @@ function questionOf({ target }: CompiledContract, ifMatch: string | undefined): 
   return ifMatch === undefined ? request : { ...request, headers: [...request.headers, ['if-match', [ifMatch]]] };
 }
 
-/** What the slots of an effect's requests stand for. */
+/** What the slots of an effect's requests stand for: what its plan was rendered with, but for the time that is left. */
 export function slotValues({ contract, args, operationId, element }: Omit<EffectRequest, 'ifMatch'>, deadlineMs: number): SlotValues {
-  const { pages, items, bytes, timeMs } = contract.completeness.limits;
-  return {
-    args,
-    resolve: contract.resolve,
-    constants: contract.constants,
-    next: {},
-    open: {},
-    source: {},
-    limits: { pages, items, bytes, time: timeMs },
-    budget: { millis: deadlineMs },
-    operation: { id: operationId, key: element === undefined ? operationId : `${operationId}-${element.index}` },
-    ...(element === undefined ? {} : { each: element.value }),
-  };
+  return effectValues({ contract, args, operationId }, element, deadlineMs);
 }
