@@ -43,7 +43,11 @@ export function checkReferences(draft: Draft, declared: Declared, effects: Effec
   for (const [node, rules] of given) {
     if (node === undefined || rules === undefined) continue;
     const read = readAt(draft, node.at('contract'), around, notReady);
-    if (read !== undefined) checkGiven(node.at('arguments'), rules, read, declared);
+    if (read === undefined) continue;
+    checkGiven(node.at('arguments'), rules, read, declared);
+    const approval = read.spec.at('approval').at('mode').value ?? 'None';
+    if (approval !== 'None')
+      node.at('contract').problem('reference-approval', `${read.name} waits for a person itself (${plainText(approval)}).`);
   }
   const evidence = spec.maybe('evidence');
   if (evidence !== undefined) {

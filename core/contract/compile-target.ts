@@ -1,10 +1,10 @@
 /** Where the action goes: one HTTP request with its helpers, or one command over SSH. */
 
+import { checkWords } from './check-command.ts';
 import { compileRequest, jsonAt } from './compile-request.ts';
 import type { HttpTarget, RequestTemplate, SshTarget } from './compiled.ts';
 import { type Draft, templateAt } from './draft.ts';
 import type { SpecNode } from './spec-node.ts';
-import { literalText } from './template-text.ts';
 
 export function compileTarget(draft: Draft): HttpTarget | SshTarget {
   const { spec } = draft;
@@ -37,65 +37,20 @@ function openValues(node: SpecNode): NonNullable<HttpTarget['open']>['values'] {
   return values;
 }
 
-/** A shell or a wrapper that runs other text makes every later word a program. */
-const RUNS_TEXT: ReadonlySet<string> = new Set([
-  'sh',
-  'bash',
-  'dash',
-  'zsh',
-  'ksh',
-  'env',
-  'xargs',
-  'eval',
-  'exec',
-  'nohup',
-  'su',
-  'python',
-  'python3',
-  'perl',
-  'ruby',
-  'node',
-  'ssh',
-  'awk',
-  'find',
-  'timeout',
-  'nice',
-  'doas',
-]);
-
 function sshTarget(draft: Draft, node: SpecNode): SshTarget {
   const stdin = node.maybe('stdin');
-  const argv = node.at('argv').list();
-  const words = argv.map((word) => templateAt(draft, word, 'argv', 'ssh'));
-  checkProgram(
-    node.at('argv'),
-    words.map((word) => literalText(word)),
-  );
+  const argv = node.at('argv');
+  const words = argv.list().map((word) => templateAt(draft, word, 'argv', 'ssh'));
+  const shell = node.at('shell').choice(['Posix', 'ForcedCommand']);
+  checkWords(argv, words, shell);
   return {
     kind: 'ssh',
     credential: node.at('credential').text(),
     host: hostAt(draft, node.at('host')),
     argv: words,
-    shell: node.at('shell').choice(['Posix', 'ForcedCommand']),
+    shell,
     ...(stdin === undefined ? {} : { stdin: jsonAt(draft, stdin, 'ssh') }),
   };
-}
-
-function checkProgram(node: SpecNode, words: readonly (string | undefined)[]): void {
-  const [program] = words;
-  if (words.length === 0) node.problem('ssh-argv', 'The argument vector is empty.');
-  else if (program === undefined) node.problem('ssh-argv', 'The program is a slot.');
-  else if (program === 'sudo') {
-    // `sudo -n PROGRAM`: it may not ask, and what it runs is literal (contract language, section 5, point 33).
-    const behind = words[2];
-    if (words[1] !== '-n' || behind === undefined || !behind.startsWith('/') || runsText(behind)) {
-      node.problem('ssh-argv', 'sudo is allowed as sudo -n and a literal program with its whole path.');
-    }
-  } else if (runsText(program)) node.problem('ssh-argv', `${program} runs other text as a program.`);
-}
-
-function runsText(program: string): boolean {
-  return RUNS_TEXT.has(program.slice(program.lastIndexOf('/') + 1));
 }
 
 function hostAt(draft: Draft, node: SpecNode): SshTarget['host'] {

@@ -67,6 +67,11 @@ export const EFFECT_CODES = {
     what: 'An argument that may vary under one approval decides where the call goes or what it is proven by, so one yes would cover targets nobody saw.',
     cure: 'Take it out of approval.vary, or set approval.mode: EachCall.',
   },
+  'reference-approval': {
+    severity: 'error',
+    what: 'A read that Postern makes by itself, before an effect or after it, would wait for a person.',
+    cure: 'Name a read without approval.',
+  },
   'reference-caller': {
     severity: 'warning',
     what: 'A caller of this action is no caller of the read behind it, so the action is not ready.',

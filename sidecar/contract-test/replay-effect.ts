@@ -26,8 +26,7 @@ export async function replayEffect(effect: ReplayedEffect, means: EffectMeans): 
     const answer = await sendEffect({ ...effect, ...(element === undefined ? {} : { element }) }, means);
     if (answer.kind === 'done') done.push(answer);
     else failed ??= answer.error;
-    // What became of the one before is not known: the next one must not be built on it.
-    if (answer.kind === 'unknown' || (answer.kind === 'notDone' && contract.effects.forEach?.onFailure !== 'Continue')) break;
+    if (answer.kind !== 'done' && contract.effects.forEach?.onFailure !== 'Continue') break;
   }
   if (failed !== undefined) throw failed;
   return merged(contract, done, elements !== undefined);

@@ -239,6 +239,7 @@ export const REFERENCE_ROWS: readonly (readonly [code: string, path: string, cha
     { ...ASKED, evidence: { ...EVIDENCE, match: [{ evidenceArgument: 'id' }] } },
     { contracts: [read] },
   ],
+  ['reference-approval', 'spec.recheck.contract', { ...ASKED, recheck: RECHECK }, readOf({ approval: { mode: 'EachCall' } })],
   ['binding-hop', 'spec.credentials', COMMAND, { bindings: [host('a', 'b'), host('b', 'a')] }],
   ['binding-hop', 'spec.credentials', COMMAND, { bindings: [host('a', 'b'), sampleBinding({ contracts: [] }, 'b')] }],
 ];
