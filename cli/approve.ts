@@ -1,19 +1,17 @@
 /** `postern approve` and `postern deny`: one question, one answer. A yes is about the card that was shown, by its digest. */
-import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { visibleText } from '#core/encoding/visible-text.ts';
 import { type Question, Verdict } from '#proto/postern/approval/v1/approval_pb.ts';
 import { type SocketOptions, withApprovals, withSocket } from './approval-connection.ts';
 import { findQuestion } from './approvals.ts';
+import { type ConfirmOptions, confirmCard } from './confirm-card.ts';
 import { EXIT } from './exit.ts';
 import { UsageError } from './report-failure.ts';
 import { cardTitle, showCard } from './show-card.ts';
 
-interface ApproveOptions extends SocketOptions {
+interface ApproveOptions extends SocketOptions, ConfirmOptions {
   readonly alternative?: string;
   readonly reason?: string;
-  readonly yes?: boolean;
-  readonly cardDigest?: string;
 }
 
 export function approveCommand(): Command {
@@ -41,7 +39,7 @@ async function approve(name: string, options: ApproveOptions): Promise<void> {
   await withApprovals(options, async (client) => {
     const chosen = chosenCard(await findQuestion(client, name), options.alternative);
     process.stdout.write(`${showCard(chosen.card)}\n  card        ${visibleText(chosen.cardDigest)}\n`);
-    if (!(await confirmed(chosen.cardDigest, options))) {
+    if (!(await confirmCard(chosen.cardDigest, options))) {
       process.stdout.write('\nNothing was decided.\n');
       process.exitCode = EXIT.error;
       return;
@@ -74,24 +72,6 @@ function chosenCard(question: Question, alternative: string | undefined): { read
     `the card has no alternative ${visibleText(alternative)}`,
     names === '' ? 'It has none: leave --alternative out.' : `Choose one of: ${names}.`,
   );
-}
-
-/** Throws UsageError where nobody can be asked. */
-async function confirmed(cardDigest: string, { yes, cardDigest: seen }: ApproveOptions): Promise<boolean> {
-  if (seen !== undefined && seen !== cardDigest)
-    throw new UsageError('the card is another one than --card-digest says', 'Read it again: it is printed above.');
-  if (yes === true || seen !== undefined) return true;
-  if (!process.stdin.isTTY)
-    throw new UsageError(
-      'standard input is no terminal, so nobody can be asked',
-      'Read the card above, then give --card-digest with its digest; --yes approves whatever it says.',
-    );
-  const line = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    return /^y(es)?$/i.test((await line.question('\nLet exactly this run? [y/N] ')).trim());
-  } finally {
-    line.close();
-  }
 }
 
 const APPROVE_EXAMPLES = `

@@ -1,10 +1,13 @@
 /**
- * `kubectl postern`, or `postern cluster`: what people do in a cluster - see the actions, end sessions, announce new secrets, find out why
+ * `kubectl postern`, or `postern cluster`: what people do in a cluster - see the actions, decide over calls, end sessions, announce new secrets, find out why
  * a pod was not injected.
  */
 import { Command } from 'commander';
 import { clusterActionsCommand } from './cluster-actions.ts';
+import { clusterApprovalsCommand } from './cluster-approvals.ts';
+import { clusterApproveCommand, clusterDenyCommand } from './cluster-approve.ts';
 import { clusterExplainPodCommand } from './cluster-explain-pod.ts';
+import { clusterResolveCommand } from './cluster-resolve.ts';
 import { clusterAdmitCommand, clusterRevokeCommand } from './cluster-revoke.ts';
 import { clusterRotateCommand } from './cluster-rotate.ts';
 import { clusterSessionsCommand } from './cluster-sessions.ts';
@@ -13,6 +16,10 @@ import { clusterWarningsCommand } from './cluster-warnings.ts';
 export function clusterCommands(): readonly Command[] {
   return [
     clusterActionsCommand(),
+    clusterApprovalsCommand(),
+    clusterApproveCommand(),
+    clusterDenyCommand(),
+    clusterResolveCommand(),
     clusterSessionsCommand(),
     clusterRevokeCommand(),
     clusterAdmitCommand(),
@@ -23,7 +30,9 @@ export function clusterCommands(): readonly Command[] {
 }
 
 export function clusterCommand(): Command {
-  const command = new Command('cluster').description('Actions, sessions, secrets and pods of a cluster; the same as kubectl postern.');
+  const command = new Command('cluster').description(
+    'Actions, approvals, sessions, secrets and pods of a cluster; the same as kubectl postern.',
+  );
   for (const subcommand of clusterCommands()) command.addCommand(subcommand);
   return command;
 }

@@ -33,6 +33,8 @@ async function addCommands(program: Command, wanted: string | undefined): Promis
     sidecar: async () => (await import('./sidecar.ts')).sidecarCommand(),
     actions: async () => (await import('./actions.ts')).actionsCommand(),
     call: async () => (await import('./call.ts')).callCommand(),
+    operations: async () => (await import('./operations.ts')).operationsCommand(),
+    operation: async () => (await import('./operations.ts')).operationCommand(),
     approvals: async () => (await import('./approvals.ts')).approvalsCommand(),
     approve: async () => (await import('./approve.ts')).approveCommand(),
     deny: async () => (await import('./approve.ts')).denyCommand(),
@@ -75,11 +77,13 @@ Examples:
   postern contract lint contracts/*.yaml
   postern cluster sessions -n triage
 
-Exit codes: 0 complete, 3 partial (the answer is not all), 1 error, 2 wrong usage.`;
+Exit codes: 0 complete, 3 partial (the answer is not all), 4 a person must agree first, 5 sent and nobody knows
+the outcome, 1 error, 2 wrong usage.`;
 
 const PLUGIN_EXAMPLES = `
 Examples:
   kubectl postern actions -A
+  kubectl postern approvals -A
   kubectl postern explain-pod -n triage triage-bot-7d9f
   kubectl postern revoke -n triage --account triage-bot
   kubectl postern rotate -n triage github-triage
