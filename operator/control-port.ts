@@ -36,6 +36,7 @@ export async function startControl(
     leaseMs: settings.leaseSeconds * 1000,
     judge: (pod) => judge(pod, means, release.known),
     stateOf: (session, acknowledged) => stateForStream(cluster, session, acknowledged),
+    serverNowMs: () => connection.transport.serverNowMs?.() ?? clock.wallMs(),
     cacheAgeMs,
     observer: {
       ended: (code, welcomed) => {

@@ -42,6 +42,10 @@ export const EFFECT_LIMITS = {
   walBatchEntriesMax: 1_024,
   /** Longest wait for the disk before everybody who waits is refused (AUD-15). */
   walAppendMs: 5_000,
+  /** The same for rewriting the log with what still counts, which is megabytes instead of one batch. */
+  walRewriteMs: 60_000,
+  /** After a failure the disk is not asked again before this time: each try writes a whole segment. */
+  walRetryMs: 250,
   /** Room reserved for one segment; the next one begins when it is used up, or after this time. */
   walSegmentBytes: 2 * 1024 * 1024,
   walSegmentAgeMs: 24 * 3_600_000,

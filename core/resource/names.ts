@@ -96,5 +96,5 @@ export const CONDITION = {
   ],
   CredentialBinding: ['Accepted', 'Ready', 'Suspended', 'PlaintextAllowed', 'NamespaceUnsafe', 'RollNeeded', 'CallersRefused'],
   AgentSession: ['Connected', 'DuplicateSidecar', 'Exposed', 'OnOldRevision', 'BundleTooLarge'],
-  ActionApproval: ['Delivered', 'CardMismatch'],
+  ActionApproval: ['Usable'],
 } as const;

@@ -87,7 +87,8 @@ export function bundleMessage(content: BundleContent, session: SessionState, lea
   return Buffer.concat([head, content.encoded, own]);
 }
 
-function standingOf({ generation, status }: ContractRecord, account: string): 'served' | 'refused' | 'unsettled' {
+/** Whether a contract is in the bundle of an account as it stands now. */
+export function standingOf({ generation, status }: ContractRecord, account: string): 'served' | 'refused' | 'unsettled' {
   if (status?.observedGeneration !== generation) return 'unsettled';
   const accepted = (status.conditions ?? []).find(({ type }) => type === 'Accepted');
   if (accepted?.status !== 'True') return 'refused';

@@ -14,21 +14,25 @@ import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { BidiHandler, StreamContext } from '#core/runtime/grpc-call.ts';
 import { ControlRefusal, type ControlRefusalCode } from '#core/wire/control-refusal.ts';
-import { type Key, keyOf } from '#operator/kube/cache.ts';
+import type { RefusedBecause } from '#operator/approval/refusal.ts';
+import { type Change, type Key, keyOf } from '#operator/kube/cache.ts';
 import type { KubeClient } from '#operator/kube/client.ts';
 import type { Cluster } from '#operator/kube/cluster.ts';
 import { KubeError } from '#operator/kube/kube-error.ts';
-import type { PodObject, SessionRecord } from '#operator/kube/records.ts';
+import type { ApprovalRecord, PodObject, SessionRecord } from '#operator/kube/records.ts';
 import type { ConnectRequest, Hello } from '#proto/postern/control/v1/control_pb.ts';
 import { Authenticator, type Identity } from './authenticate.ts';
 import { BundleStore } from './bundle-store.ts';
 import { ByteBudget } from './byte-budget.ts';
-import { chooseProtocol, helloIn } from './protocol.ts';
+import { effectMeans, sessionsConcerned } from './effect-means.ts';
+import { chooseProtocol, EFFECTS_SINCE, helloIn } from './protocol.ts';
 import { SessionHold } from './session-hold.ts';
 import { sessionOf } from './session-object.ts';
 import { disconnected, streamStatusOf } from './session-status.ts';
+import type { StateVerdict } from './state-verdict.ts';
 import { StatusQueue } from './status-queue.ts';
-import { ControlStream, replaced, type Send, type StateVerdict, type StreamMeans, sessionEnded } from './stream.ts';
+import { ControlStream, type Send, type StreamMeans } from './stream.ts';
+import { replaced, sessionEnded } from './stream-end.ts';
 
 /** For metrics and the log. MUST not throw. */
 export interface ControlObserver {
@@ -38,10 +42,12 @@ export interface ControlObserver {
   pushed?(durationMs: number): void;
   writeFailed?(session: Key, error: unknown): void;
   duplicate?(session: Key): void;
+  /** A question or an intent was refused. */
+  effectRefused?(what: 'question' | 'intent', because: RefusedBecause): void;
 }
 
 export interface ControlOptions {
-  readonly kube: Pick<KubeClient, 'get' | 'create' | 'apply'>;
+  readonly kube: Pick<KubeClient, 'get' | 'create' | 'apply' | 'patch' | 'delete'>;
   readonly cluster: Cluster;
   readonly clock: Clock;
   /** Name of this replica. */
@@ -51,6 +57,8 @@ export interface ControlOptions {
   judge(pod: PodObject): string | undefined;
   /** What a session may do by the caches of this replica; `acknowledged`: a bundle was, on its stream. */
   stateOf(session: SessionRecord, acknowledged: boolean): StateVerdict;
+  /** Unix time in milliseconds by the clock of the API server; default this replica's. */
+  readonly serverNowMs?: () => number;
   /** The greatest age of the caches a bundle is made of; infinite while one was never filled. */
   cacheAgeMs(): number;
   /** Between 0 and 1. Default Math.random. */
@@ -78,6 +86,7 @@ export class ControlService {
       bundles: new BundleStore(cluster, clock),
       budget: new ByteBudget(limits.controlPushBytesMax),
       writes: new StatusQueue({ clock, perSecond, atOnceMax }),
+      effects: effectMeans(options),
       stateOf: options.stateOf,
       leaseMs: () => this.#leaseMs(),
       onPushed: (durationMs) => observer?.pushed?.(durationMs),
@@ -97,6 +106,7 @@ export class ControlService {
       cluster.pods.onChange((change) => {
         if (change.kind === 'deleted') this.#podGone(change.was.uid);
       }),
+      cluster.approvals.onChange((change) => this.#approvalChanged(change)),
     ];
   }
 
@@ -142,6 +152,16 @@ export class ControlService {
   stop(): void {
     for (const stop of this.#stops) stop();
     this.#means.bundles.stop();
+  }
+
+  /** To the one who asked; what a person found out, to every stream of the account. */
+  #approvalChanged(change: Change<ApprovalRecord>): void {
+    const approval = 'now' in change ? change.now : change.was;
+    for (const session of sessionsConcerned(this.#options.cluster, approval)) {
+      const effects = this.#streams.get(session)?.effects;
+      if (change.kind === 'deleted') effects?.gone(approval);
+      else effects?.changed(approval);
+    }
   }
 
   async #open(reader: AsyncIterator<ConnectRequest>, context: StreamContext): Promise<Opened> {
@@ -194,6 +214,8 @@ export class ControlService {
     const stream = new ControlStream(this.#means, hold, send, context.signal);
     this.#streams.get(key)?.end(replaced());
     this.#streams.set(key, stream);
+    const account = keyOf({ namespace, name: hold.session.spec.serviceAccount });
+    if (protocol >= EFFECTS_SINCE) stream.speakOfEffects(this.#options.cluster.approvals.by('account', account));
     const known = this.#options.cluster.sessions.get(key);
     if (known !== undefined) stream.look(known);
     const cancel = this.#proveAgain(stream, identity.expiresMs);

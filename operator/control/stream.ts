@@ -7,35 +7,25 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { create } from '@bufbuild/protobuf';
 import { limits } from '#core/bounds/limits.ts';
 import { ControlRefusal } from '#core/wire/control-refusal.ts';
-import type { SessionRecord } from '#operator/kube/records.ts';
-import {
-  type Ack,
-  type ConnectRequest,
-  type ConnectResponseSchema,
-  type SessionState,
-  SessionStateSchema,
-  State,
-} from '#proto/postern/control/v1/control_pb.ts';
+import type { ApprovalRecord, SessionRecord } from '#operator/kube/records.ts';
+import type { Ack, ConnectRequest, ConnectResponseSchema, SessionState } from '#proto/postern/control/v1/control_pb.ts';
 import { bundleMessage } from './bundle.ts';
 import type { BundleStore, StoredBundle } from './bundle-store.ts';
 import type { ByteBudget } from './byte-budget.ts';
+import { EffectExchange, type ExchangeMeans, isEffect } from './effect-exchange.ts';
 import { MessageRate } from './message-rate.ts';
 import type { SessionHold } from './session-hold.ts';
 import { type ReporterMeans, SessionReporter } from './session-reporter.ts';
 import { acknowledged, bundleSize, conditionOf, credentialsReported, warningsReported } from './session-status.ts';
-
-/** As `status.state` and `status.because`. */
-export interface StateVerdict {
-  readonly state: 'Pending' | 'Active' | 'Suspended' | 'Revoked' | 'Ended';
-  readonly because: string | undefined;
-}
+import { type StateVerdict, sameState, sessionStateOf } from './state-verdict.ts';
+import { replaced, sessionEnded } from './stream-end.ts';
 
 export interface StreamMeans extends ReporterMeans {
   readonly bundles: BundleStore;
   readonly budget: ByteBudget;
+  readonly effects: ExchangeMeans;
   /** What the session may do, by the caches of this replica. `acknowledged`: a bundle was, on this stream. */
   stateOf(session: SessionRecord, acknowledged: boolean): StateVerdict;
   /** How long a sidecar may act from now without another word. */
@@ -62,6 +52,8 @@ export class ControlStream {
   readonly #startedMs: number;
   readonly #duplicateAtStart: unknown;
   readonly #watch: ReturnType<BundleStore['watch']>;
+  /** Undefined where the sidecar speaks a protocol without effects. */
+  #effects: EffectExchange | undefined;
   #told: SessionState | undefined;
   #wanted = true;
   #pushing = false;
@@ -91,6 +83,27 @@ export class ControlStream {
     return this.#hold.session;
   }
 
+  /** The sidecar speaks of effects. `approvals`: of its account, as known now. */
+  speakOfEffects(approvals: Iterable<ApprovalRecord>): EffectExchange {
+    const own = this;
+    this.#effects = new EffectExchange(
+      this.#means.effects,
+      {
+        get session() {
+          return own.session;
+        },
+        state: () => this.#verdict().state,
+        wake: () => this.#wake(),
+      },
+      approvals,
+    );
+    return this.#effects;
+  }
+
+  get effects(): EffectExchange | undefined {
+    return this.#effects;
+  }
+
   /** Until the peer leaves or `end` is called; then throws what it was called with. */
   async run(messages: AsyncIterator<ConnectRequest>, welcome: Response): Promise<void> {
     const wake = () => this.#wake();
@@ -105,6 +118,7 @@ export class ControlStream {
     } finally {
       this.#signal.removeEventListener('abort', wake);
       this.#reporter.stop();
+      this.#effects?.stop();
       this.#watch.stop();
     }
   }
@@ -143,7 +157,7 @@ export class ControlStream {
     const nowMs = this.#means.clock.monotonicMs();
     const state = this.#state();
     // The first bundle brings the state with it.
-    if (this.#told !== undefined && !same(this.#told, state)) {
+    if (this.#told !== undefined && !sameState(this.#told, state)) {
       this.#told = state;
       await this.#deliver({ message: { case: 'session', value: state } });
       return true;
@@ -151,6 +165,11 @@ export class ControlStream {
     if (this.#end !== undefined) {
       if (this.#end === 'closed') return false;
       throw this.#end;
+    }
+    const message = this.#effects?.next();
+    if (message !== undefined) {
+      await this.#deliver({ message });
+      return true;
     }
     if (this.#wanted && !this.#pushing && this.#mayPush(nowMs)) {
       this.#pushing = true;
@@ -167,8 +186,11 @@ export class ControlStream {
   }
 
   #state(): SessionState {
-    const { state, because } = this.#last ?? this.#means.stateOf(this.#hold.session, this.#acknowledged);
-    return create(SessionStateSchema, { state: STATES[state], because: because ?? '' });
+    return sessionStateOf(this.#verdict());
+  }
+
+  #verdict(): StateVerdict {
+    return this.#last ?? this.#means.stateOf(this.#hold.session, this.#acknowledged);
   }
 
   #mayPush(nowMs: number): boolean {
@@ -226,7 +248,6 @@ export class ControlStream {
   async #read(messages: AsyncIterator<ConnectRequest>): Promise<void> {
     try {
       for (let next = await messages.next(); next.done !== true; next = await messages.next()) {
-        if (!this.#rate.take()) throw new ControlRefusal('TOO_MANY', 'Too many messages; send what changed, when it changed.');
         this.#take(next.value);
       }
       this.#end ??= 'closed';
@@ -237,6 +258,11 @@ export class ControlStream {
   }
 
   #take({ message }: ConnectRequest): void {
+    if (isEffect(message) && this.#effects !== undefined) {
+      this.#effects.take(message);
+      return;
+    }
+    if (!this.#rate.take()) throw new ControlRefusal('TOO_MANY', 'Too many messages; send what changed, when it changed.');
     if (message.case === 'ack') this.#takeAck(message.value);
     else if (message.case === 'credentials') this.#reporter.change((status) => credentialsReported(status, message.value));
     else if (message.case === 'warnings') this.#reporter.change((status) => warningsReported(status, message.value));
@@ -254,24 +280,4 @@ export class ControlStream {
     this.#reporter.change((status) => acknowledged(status, ack));
     this.#wake();
   }
-}
-
-const STATES = {
-  Pending: State.PENDING,
-  Active: State.ACTIVE,
-  Suspended: State.SUSPENDED,
-  Revoked: State.REVOKED,
-  Ended: State.ENDED,
-} as const;
-
-function same(a: SessionState, b: SessionState): boolean {
-  return a.state === b.state && a.because === b.because;
-}
-
-export function replaced(): ControlRefusal {
-  return new ControlRefusal('STREAM_REPLACED', 'This sidecar has a newer stream.');
-}
-
-export function sessionEnded(): ControlRefusal {
-  return new ControlRefusal('SESSION_ENDED', 'The session has ended with its pod.');
 }

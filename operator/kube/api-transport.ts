@@ -40,6 +40,11 @@ export interface ApiTransport {
   call(request: ApiRequest): Promise<unknown>;
   /** One try; the body of a 2xx answer as it comes, which the caller MUST read to its end or destroy. */
   open(request: ApiRequest): Promise<Dispatcher.ResponseData['body']>;
+  /**
+   * Unix time in milliseconds by the clock of the API server, as its last answer said it and our monotonic clock went on since; never
+   * more than a second behind. Undefined before the first answer that names a date.
+   */
+  serverNowMs?(): number | undefined;
   close(): Promise<void>;
 }
 
@@ -63,6 +68,7 @@ class PooledTransport implements ApiTransport {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #pool: Dispatcher;
+  #server: { readonly wallMs: number; readonly atMs: number } | undefined;
 
   constructor(access: ApiAccess, clock: Clock, random: () => number) {
     this.#access = access;
@@ -90,8 +96,17 @@ class PooledTransport implements ApiTransport {
     return this.#once(request, async (reply) => reply.body);
   }
 
+  serverNowMs(): number | undefined {
+    return this.#server === undefined ? undefined : this.#server.wallMs + this.#clock.monotonicMs() - this.#server.atMs;
+  }
+
   async close(): Promise<void> {
     await this.#pool.destroy();
+  }
+
+  #noteDate(date: string | readonly string[] | undefined): void {
+    const wallMs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
+    if (!Number.isNaN(wallMs)) this.#server = { wallMs, atMs: this.#clock.monotonicMs() };
   }
 
   /** Undefined: not to be sent again. */
@@ -141,6 +156,7 @@ class PooledTransport implements ApiTransport {
     });
     // An aborted stream reports an error that has nobody to hear it once the caller has gone; reading still rejects.
     reply.body.on('error', () => {});
+    this.#noteDate(reply.headers.date);
     return { status: statusCode, headers: reply.headers, body: reply.body };
   }
 

@@ -3,7 +3,7 @@
  * service read; what they decide goes back as objects through the API server.
  */
 import { Cache } from './cache.ts';
-import type { AccountRecord, BindingRecord, ContractRecord, NamespaceRecord, PodRecord, SessionRecord } from './records.ts';
+import type { AccountRecord, ApprovalRecord, BindingRecord, ContractRecord, NamespaceRecord, PodRecord, SessionRecord } from './records.ts';
 
 export interface Cluster {
   /** Indexes: `namespace`; `caller` (`namespace/account`); `credential` (`namespace/binding`). */
@@ -12,6 +12,8 @@ export interface Cluster {
   readonly bindings: Cache<BindingRecord>;
   /** Indexes: `account` (`namespace/account`); `pod` (UID). */
   readonly sessions: Cache<SessionRecord>;
+  /** Indexes: `account` (`namespace/account`); `session` (UID of the one that asks); `contract` (`namespace/contract`). */
+  readonly approvals: Cache<ApprovalRecord>;
   readonly namespaces: Cache<NamespaceRecord>;
   readonly accounts: Cache<AccountRecord>;
   /** Indexes: `namespace`; `account` (`namespace/account`); `secret` (`namespace/secret`, mounted in the sidecar). */
@@ -25,6 +27,11 @@ export function emptyCluster(): Cluster {
     contracts: new Cache<ContractRecord>({ namespace, caller: (c) => within(c, c.callers), credential: (c) => within(c, c.credentials) }),
     bindings: new Cache<BindingRecord>({ namespace, secret: (b) => within(b, [b.secret]) }),
     sessions: new Cache<SessionRecord>({ account: (s) => within(s, [s.spec.serviceAccount]), pod: (s) => [s.spec.pod.uid] }),
+    approvals: new Cache<ApprovalRecord>({
+      account: (a) => within(a, [a.spec.serviceAccount]),
+      session: (a) => (a.spec.session === undefined ? [] : [a.spec.session.uid]),
+      contract: (a) => within(a, [a.spec.contract]),
+    }),
     namespaces: new Cache(),
     accounts: new Cache(),
     pods: new Cache<PodRecord>({ namespace, account: (p) => within(p, [p.serviceAccount]), secret: (p) => within(p, p.mountedSecrets) }),

@@ -4,7 +4,7 @@ import type { ApiTransport } from './api-transport.ts';
 import type { Cache, Identified } from './cache.ts';
 import type { Cluster } from './cluster.ts';
 import { Informer, type InformerObserver } from './informer.ts';
-import { accountRecord, bindingRecord, contractRecord, namespaceRecord, podRecord, sessionRecord } from './records.ts';
+import { accountRecord, approvalRecord, bindingRecord, contractRecord, namespaceRecord, podRecord, sessionRecord } from './records.ts';
 import { KINDS, type ResourceKind } from './resource-kind.ts';
 
 export interface InformersOptions {
@@ -44,6 +44,7 @@ export function startInformers(options: InformersOptions): Informers {
     informerOf(options, KINDS.bindings, cluster.bindings, bindingRecord),
     informerOf(options, KINDS.contracts, cluster.contracts, contractRecord),
     informerOf(options, KINDS.sessions, cluster.sessions, sessionRecord),
+    informerOf(options, KINDS.approvals, cluster.approvals, approvalRecord),
     informerOf(options, KINDS.pods, cluster.pods, podRecord),
   ];
   for (const informer of informers) informer.start();

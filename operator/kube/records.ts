@@ -2,6 +2,7 @@
  * What the operator keeps of each object it watches: not the object, which is large and full of other people's fields (failure case
  * OPR-19), but what its decisions need. Specs stay JSON text: a tenth of the memory, and what a bundle sends.
  */
+import type { ActionApproval } from '#core/resource/gen/action-approval.ts';
 import type { ActionContract } from '#core/resource/gen/action-contract.ts';
 import type { AgentSession } from '#core/resource/gen/agent-session.ts';
 import type { CredentialBinding } from '#core/resource/gen/credential-binding.ts';
@@ -68,6 +69,18 @@ export interface BindingRecord extends Identified {
 export interface SessionRecord extends Identified {
   readonly spec: AgentSession['spec'];
   readonly status: StatusOf<AgentSession> | undefined;
+  readonly createdMs: number;
+}
+
+type ApprovalSpec = ActionApproval['spec'];
+
+export interface ApprovalRecord extends Identified {
+  /** Without the texts of its cards, which are most of it. */
+  readonly spec: Omit<ApprovalSpec, 'card' | 'alternatives'>;
+  /** First line of the card, sanitized by whoever rendered it. */
+  readonly sentence: string;
+  readonly alternatives: readonly Omit<NonNullable<ApprovalSpec['alternatives']>[number], 'card'>[];
+  readonly status: StatusOf<ActionApproval> | undefined;
   readonly createdMs: number;
 }
 
@@ -144,6 +157,22 @@ export function sessionRecord(object: AgentSession & KubeObject): SessionRecord 
   const createdMs = Date.parse(object.metadata.creationTimestamp ?? '');
   return { ...identityOf(object), spec: object.spec, status: object.status, createdMs: Number.isNaN(createdMs) ? 0 : createdMs };
 }
+
+export function approvalRecord(object: ActionApproval & KubeObject): ApprovalRecord {
+  const { card, alternatives = [], ...spec } = object.spec;
+  const createdMs = Date.parse(object.metadata.creationTimestamp ?? '');
+  return {
+    ...identityOf(object),
+    spec,
+    sentence: (card.split('\n', 1)[0] ?? '').slice(0, SENTENCE_CHARS_MAX),
+    alternatives: alternatives.map(({ card: _, ...alternative }) => alternative),
+    status: object.status,
+    createdMs: Number.isNaN(createdMs) ? 0 : createdMs,
+  };
+}
+
+/** What is told of a card in one line. */
+const SENTENCE_CHARS_MAX = 500;
 
 export function namespaceRecord(object: KubeObject): NamespaceRecord {
   const { labels = {}, annotations = {} } = object.metadata;

@@ -1,6 +1,7 @@
 /** Questions and intents in the words of the control protocol, and its answers in ours. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { CardFacts } from '#core/approval/card-facts.ts';
+import { encodeCardFacts } from '#core/approval/decode-card-facts.ts';
 import { limits } from '#core/bounds/limits.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { REASONS, type Reason } from '#core/error/reasons.ts';
@@ -36,18 +37,14 @@ interface Planned {
   readonly cardDigest: string;
 }
 
-/** The requester stays here: the operator knows who asks, and believes nobody about it. */
 function plannedOperation({ operationId, facts, cardDigest }: Planned): MessageInitShape<typeof PlannedOperationSchema> {
-  const { requester: _, ...told } = facts;
-  const factsJson = Buffer.from(JSON.stringify(told));
-  if (factsJson.length > limits.cardFactsBytesMax) throw tooLarge();
-  return { operationId, factsJson, cardDigest };
+  return { operationId, factsJson: encodeCardFacts(facts), cardDigest };
 }
 
 function tooLarge(): PosternError {
   return new PosternError(
     'LIMIT_EXCEEDED',
-    `The facts of this operation are too large to be shown to a person (${limits.cardFactsBytesMax} bytes a plan). Call with less at once.`,
+    `The facts of this operation are too large to be shown to a person (${limits.controlMessageBytesMax} bytes with all choices). Call with less at once.`,
   );
 }
 

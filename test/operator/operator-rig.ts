@@ -53,7 +53,7 @@ export class OperatorRig implements AsyncDisposable {
         parse(readFileSync(`crds/${name}`, 'utf8'), { maxAliasCount: -1 }),
       );
     }
-    for (const name of ['actioncontracts', 'credentialbindings', 'agentsessions']) {
+    for (const name of ['actioncontracts', 'credentialbindings', 'agentsessions', 'actionapprovals']) {
       await until(async () => (await api.request('GET', `/apis/postern.dev/v1alpha1/${name}`)).status === 200);
     }
     const token = await api.createServiceAccountToken('postern', 'postern-operator');

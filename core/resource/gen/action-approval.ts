@@ -71,6 +71,7 @@ export interface ActionApproval {
        * @maxItems 16
        */
       vary?: string[];
+      fixedDigest?: Digest;
     };
     /**
      * Other plans that may be chosen instead. Example: `[{name: retry-longer, card: ..., cardDigest: ...}]`.
@@ -89,6 +90,10 @@ export interface ActionApproval {
       cardDigest: Digest;
       planDigest: Digest;
       argumentsDigest: Digest;
+      /**
+       * The operation it is. Example: `op_` and 26 of a-z, 0-9.
+       */
+      operationId?: string;
     }[];
     /**
      * A decision after it does nothing. Example: `"2027-05-03T15:00:00Z"`.
@@ -122,9 +127,13 @@ export interface ActionApproval {
       reason?: string;
     };
     /**
-     * Where the question stands.
+     * Where the question stands. `UnderWay`: an operation that was admitted and whose end is not known yet; `Voided`: what was asked is not so any more.
      */
-    state?: 'Waiting' | 'Approved' | 'Denied' | 'Expired' | 'Used' | 'Resolved';
+    state?: 'Waiting' | 'Approved' | 'Denied' | 'Expired' | 'Voided' | 'Used' | 'UnderWay' | 'Resolved';
+    /**
+     * The operation that used it last. Example: `op_` and 26 of a-z, 0-9.
+     */
+    usedBy?: string;
     /**
      * When the operator saw the decision.
      */
@@ -134,7 +143,7 @@ export interface ActionApproval {
      */
     callsUsed?: number;
     /**
-     * Delivered, CardMismatch.
+     * Usable.
      *
      * @maxItems 32
      */

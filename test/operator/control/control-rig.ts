@@ -80,7 +80,7 @@ export class ControlRig implements AsyncDisposable {
     for (const name of readdirSync('crds')) {
       await rig.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', parse(readFileSync(`crds/${name}`, 'utf8')));
     }
-    for (const plural of ['actioncontracts', 'credentialbindings', 'agentsessions']) {
+    for (const plural of ['actioncontracts', 'credentialbindings', 'agentsessions', 'actionapprovals']) {
       await until(async () => (await rig.api.request('GET', `/apis/postern.dev/v1alpha1/${plural}`)).status === 200);
     }
     return rig;

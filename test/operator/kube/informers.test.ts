@@ -24,7 +24,7 @@ before(async () => {
   kube = await startKubeApiserver();
   transport = createApiTransport(accessTo(kube));
   client = createKubeClient(transport);
-  for (const plural of ['agentsessions', 'actioncontracts', 'credentialbindings']) {
+  for (const plural of ['agentsessions', 'actionapprovals', 'actioncontracts', 'credentialbindings']) {
     const text = await readFile(new URL(`../../../crds/postern.dev_${plural}.yaml`, import.meta.url), 'utf8');
     await client.create(KINDS.customResources, parse(text, { merge: true, maxAliasCount: -1 }) as object);
     await until(async () => (await kube.request('GET', `/apis/postern.dev/v1alpha1/${plural}`)).status === 200, `${plural} are served`);
@@ -74,6 +74,7 @@ test('informers: list and watch every kind of the cluster, and say so', { skip }
   assert.deepEqual(informers.problems(), []);
   const ages = informers.ages();
   assert.deepEqual(ages.map(({ kind }) => kind).sort(), [
+    'actionapprovals',
     'actioncontracts',
     'agentsessions',
     'credentialbindings',

@@ -387,7 +387,7 @@ export const ApprovalRequestSchema: GenMessage<ApprovalRequest> = /*@__PURE__*/
   messageDesc(file_postern_control_v1_control, 8);
 
 /**
- * One plan, as a card shows it. Who asks is not part of it: the operator knows.
+ * One plan, as a card shows it.
  *
  * @generated from message postern.control.v1.PlannedOperation
  */
@@ -400,7 +400,7 @@ export type PlannedOperation = Message<"postern.control.v1.PlannedOperation"> & 
   operationId: string;
 
   /**
-   * The facts of the card as JSON, without the requester; at most 128 KiB, and a message at most 256 KiB.
+   * The facts of the card as JSON, with the requester that the operator named; at most 128 KiB, and a message at most 256 KiB.
    *
    * @generated from field: bytes facts_json = 2;
    */

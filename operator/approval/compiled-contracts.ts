@@ -1,0 +1,67 @@
+/**
+ * Contracts compiled as this replica knows them now, for the cards it renders. A few are kept: a card is rendered at its asking and again
+ * for its intent, minutes apart.
+ */
+import { limits } from '#core/bounds/limits.ts';
+import { compileContract } from '#core/contract/compile.ts';
+import type { CompiledContract } from '#core/contract/compiled.ts';
+import { asWritten, namedContracts, PRESETS, surroundings } from '#operator/contract/written.ts';
+import { type Key, keyOf } from '#operator/kube/cache.ts';
+import type { Cluster } from '#operator/kube/cluster.ts';
+import type { ContractRecord } from '#operator/kube/records.ts';
+
+export interface CompiledNow {
+  readonly contract: CompiledContract;
+  /** Whether every effect needs a person: by the contract, or by a binding of it whatever the contract says. */
+  readonly needsPerson: boolean;
+  /** A binding demands a person for each call: no yes covers more than one. */
+  readonly eachUse: boolean;
+}
+
+interface Kept {
+  /** Versions of all it was made from. */
+  readonly versions: string;
+  readonly compiled: CompiledNow | undefined;
+}
+
+export class CompiledContracts {
+  readonly #cluster: Cluster;
+  readonly #kept = new Map<Key, Kept>();
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+  }
+
+  /** Undefined for one that does not compile, or whose bindings or reads are not there yet. */
+  of(record: ContractRecord, nowMs: number): CompiledNow | undefined {
+    const key = keyOf(record);
+    const versions = this.#versionsOf(record);
+    const kept = this.#kept.get(key);
+    this.#kept.delete(key);
+    const now = kept?.versions === versions ? kept : { versions, compiled: this.#compile(record, nowMs) };
+    this.#kept.set(key, now);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > limits.approvalCompiledMax && oldest !== undefined) this.#kept.delete(oldest);
+    return now.compiled;
+  }
+
+  #compile(record: ContractRecord, nowMs: number): CompiledNow | undefined {
+    const { object } = asWritten('ActionContract', record);
+    if (object === undefined) return undefined;
+    const { contract } = compileContract({ contract: object, ...surroundings(record, this.#cluster), presets: PRESETS, nowMs });
+    if (contract === undefined || contract.notReady !== undefined) return undefined;
+    const eachUse = this.#bindingsOf(record).some(({ specJson }) => JSON.parse(specJson).approval === 'EachUse');
+    const needsPerson = contract.effects.approval.mode !== 'None' || (eachUse && contract.effect !== 'Read');
+    return { contract, needsPerson, eachUse };
+  }
+
+  #bindingsOf({ namespace, credentials }: ContractRecord) {
+    return credentials.flatMap((name) => this.#cluster.bindings.get(keyOf({ namespace, name })) ?? []);
+  }
+
+  #versionsOf(record: ContractRecord): string {
+    const { namespace } = record;
+    const named = namedContracts(record).flatMap((name) => this.#cluster.contracts.get(keyOf({ namespace, name })) ?? []);
+    return JSON.stringify([record, ...this.#bindingsOf(record), ...named].map(({ uid, generation }) => [uid, generation]));
+  }
+}
