@@ -6,6 +6,7 @@
  */
 import { digestOf } from '#core/encoding/canonical.ts';
 import { bestOf } from './best.ts';
+import { checkDashes } from './check-command.ts';
 import { checkEffect } from './check-effect.ts';
 import { checkGrants, type Grants } from './check-grants.ts';
 import { checkNames, compileWarnings } from './check-names.ts';
@@ -65,7 +66,7 @@ export function compileContract(input: CompileInput): CompileResult {
     ...draft.report.problems,
   ];
   if (problems.some((problem) => problem.severity === 'error')) return { problems };
-  const notReady = [...servedBy(parts), ...grants.notReady, ...references];
+  const notReady = [...grants.notReady, ...references];
   const contract: CompiledContract = {
     ...parts,
     presets: merged.presets,
@@ -120,6 +121,7 @@ function checkParts(draft: Draft, parts: Parts, declared: Declared, input: Compi
   const http = target.kind === 'http' ? target : undefined;
   checkResolve(draft, parts.arguments);
   checkSlots(draft, declared);
+  if (target.kind === 'ssh') checkDashes(draft, target, declared);
   for (const [path, request] of http === undefined ? [] : requestsOf(http)) checkPath(draft, path, request, declared);
   checkNames(draft, parts);
   checkPaging(draft, completeness.paging, parts.effect === 'Read' && result.shape.kind === 'items');
@@ -173,11 +175,6 @@ function tablesAt(node: SpecNode): CompiledContract['resolve'] {
     tables[argument] = table;
   }
   return tables;
-}
-
-/** What compiles and is not served, so that contracts can be reviewed before. */
-function servedBy({ target }: Parts): readonly string[] {
-  return target.kind === 'http' ? [] : ['This release runs no commands over SSH.'];
 }
 
 /**
