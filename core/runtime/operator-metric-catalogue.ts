@@ -99,6 +99,32 @@ export const OPERATOR_METRICS = {
     labels: ['namespace', 'contract', 'code', 'owner'],
   },
 
+  // approvals
+  operator_approvals_waiting: {
+    type: 'gauge',
+    unit: 'waiting',
+    help: 'Calls that wait for a person to approve or deny them.',
+    labels: ['namespace'],
+  },
+  operator_approval_oldest_age_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'How long the call that waits longest for a person has waited; 0 when none waits.',
+    labels: ['namespace'],
+  },
+  operator_unknown_operations: {
+    type: 'gauge',
+    unit: 'operations',
+    help: 'Operations of unknown outcome that no person has resolved; equal calls are held.',
+    labels: ['namespace'],
+  },
+  operator_approval_notices_total: {
+    type: 'counter',
+    unit: 'total',
+    help: 'Notices of waiting approvals to the outgoing webhook, by outcome (sent, failed).',
+    labels: ['outcome'],
+  },
+
   // rotation and certificates
   operator_rotations_total: {
     type: 'counter',

@@ -32,6 +32,18 @@ export interface OperatorReadings {
   /** By kind of webhook configuration. */
   contestedTrust(): Readonly<Record<string, boolean>>;
   brokenGuards(): readonly { readonly policy: string; readonly state: string }[];
+  /** One for each namespace that has approvals, also when none waits: a gauge that goes away says nothing. */
+  approvals(): readonly WaitingInNamespace[];
+}
+
+export interface WaitingInNamespace {
+  readonly namespace: string;
+  /** Calls that wait for a person. */
+  readonly waiting: number;
+  /** Of the one that waits longest; 0 when none waits. */
+  readonly oldestMs: number;
+  /** Operations of unknown outcome that nobody has resolved. */
+  readonly unknown: number;
 }
 
 export interface Ready {
@@ -73,6 +85,25 @@ export class OperatorMetrics {
     }
     this.#readObjects(readings);
     this.#readGuards(readings);
+    this.#readApprovals(readings);
+  }
+
+  #readApprovals({ approvals }: Partial<OperatorReadings>) {
+    if (approvals === undefined) return;
+    const each = (value: (of: WaitingInNamespace) => number) => () =>
+      approvals().map((of) => [{ namespace: of.namespace }, value(of)] as const);
+    this.#recorder.gauge(
+      'operator_approvals_waiting',
+      each(({ waiting }) => waiting),
+    );
+    this.#recorder.gauge(
+      'operator_approval_oldest_age_seconds',
+      each(({ oldestMs }) => oldestMs / 1000),
+    );
+    this.#recorder.gauge(
+      'operator_unknown_operations',
+      each(({ unknown }) => unknown),
+    );
   }
 
   #readGuards({ contestedTrust, brokenGuards }: Partial<OperatorReadings>) {
@@ -131,6 +162,11 @@ export class OperatorMetrics {
 
   rotated(outcome: 'announced' | 'failed'): void {
     this.#recorder.add('operator_rotations_total', { outcome });
+  }
+
+  /** A notice of a waiting approval to the outgoing webhook, after its last try. */
+  noticed(outcome: 'sent' | 'failed'): void {
+    this.#recorder.add('operator_approval_notices_total', { outcome });
   }
 
   /** Loads the client library ahead of the first scrape. */

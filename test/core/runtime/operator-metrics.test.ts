@@ -27,7 +27,9 @@ test('operator metrics: what is read and what is counted stands on the page', as
     contestedTrust: () => ({ MutatingWebhookConfiguration: true, ValidatingWebhookConfiguration: false }),
     brokenGuards: () => [{ policy: 'postern-pod', state: 'missing' }],
     streams: () => 6,
+    approvals: () => [{ namespace: 'release', waiting: 2, oldestMs: 61_000, unknown: 1 }],
   });
+  metrics.noticed('failed');
   metrics.reconciled('contract', 'done', 20);
   metrics.admitted('pod', 'refused', 2);
   metrics.relisted('Pod', 'expired');
@@ -37,6 +39,10 @@ test('operator metrics: what is read and what is counted stands on the page', as
   const page = await samples(metrics);
   const expected = {
     postern_operator_leader_state: 1,
+    'postern_operator_approvals_waiting{namespace="release"}': 2,
+    'postern_operator_approval_oldest_age_seconds{namespace="release"}': 61,
+    'postern_operator_unknown_operations{namespace="release"}': 1,
+    'postern_operator_approval_notices_total{outcome="failed"}': 1,
     'postern_operator_informer_age_seconds{kind="Pod"}': 3,
     'postern_operator_informer_synced_state{kind="Pod"}': 1,
     'postern_operator_informer_relists_total{kind="Pod",cause="expired"}': 1,
