@@ -47,6 +47,8 @@ export async function buildBundle(directory: string): Promise<string> {
     minifySyntax: true,
     sourcemap: 'linked',
     legalComments: 'linked',
+    // Compiled parts that ssh2 does without: they are not installed, and no image has a compiler.
+    external: ['cpu-features', '*.node'],
     logLevel: 'warning',
   });
   return outfile;

@@ -119,6 +119,14 @@ function partsOf(settings: SidecarSettings, log: Log): Parts {
       metrics.credentialGuessed();
       log.warn('a caller sent a credential as an argument', { binding });
     },
+    onHostKeyMismatch: (action, { origin, shown, pinned }) =>
+      log.error('a host shows another key than the pinned one', {
+        action,
+        host: origin,
+        host_key_shown: shown,
+        host_key_pinned: pinned.join(','),
+      }),
+    onForeignChannel: (action) => log.warn('a host asked to open a channel of its own, which was refused', { action }),
     onFault: (action, cause, thrown) => log.warn('no usable answer from the remote', { action, reason: cause }, thrown),
     onExchange: (action, status, durationMs, bytes) => metrics.remoteAnswered(action, statusClass(status), durationMs, bytes),
   };

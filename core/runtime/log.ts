@@ -39,6 +39,11 @@ const FIELDS = {
   version: /^[0-9A-Za-z.+-]{1,40}$/,
   address: /^[0-9a-f.:[\]]{1,64}$/,
   admin_address: /^[0-9a-f.:[\]]{1,64}$/,
+  /** Canonical origin of a host. */
+  host: /^ssh:\/\/[0-9a-z.:[\]-]{1,270}$/,
+  /** Fingerprints of SSH host keys: what it is, and what the binding pins. */
+  host_key_shown: /^SHA256:[A-Za-z0-9+/]{43}$/,
+  host_key_pinned: /^SHA256:[A-Za-z0-9+/]{43}(,SHA256:[A-Za-z0-9+/]{43}){0,7}$/,
   ignored_metadata: /^[a-z-]+(,[a-z-]+)*$/,
   error_name: WORD,
   error_code: WORD,
