@@ -6,6 +6,7 @@ import type { Envelope } from '#core/completeness/envelope.ts';
 import type { JsonValue } from '#core/contract/compiled.ts';
 import { type Result, Result_Status } from '#proto/postern/v1/action_pb.ts';
 import { completenessFrom, omittedFieldFrom, warningFrom } from './completeness-message.ts';
+import { type StepDocument, stepDocument } from './step-document.ts';
 
 export interface AnswerDocument extends Envelope {
   readonly request_id: string;
@@ -14,6 +15,8 @@ export interface AnswerDocument extends Envelope {
   readonly revision: string;
   /** Absent where the answer proves nothing that a mutation could rest on. */
   readonly evidence?: string;
+  /** What became of each target of an effect; absent for reads. */
+  readonly steps?: readonly StepDocument[];
 }
 
 /** Throws SyntaxError when `data` is not JSON, and INTERNAL faults of a sidecar are not papered over. */
@@ -31,5 +34,6 @@ export function answerDocument(message: Result): AnswerDocument {
     warnings: message.warnings.map(warningFrom),
     omitted_fields: message.omittedFields.map(omittedFieldFrom),
     ...(message.evidence === '' ? {} : { evidence: message.evidence }),
+    ...(message.steps.length === 0 ? {} : { steps: message.steps.map(stepDocument) }),
   };
 }
