@@ -74,12 +74,14 @@ export function evidenceFor(input: EvidenceInput): EvidenceResult {
   if (walks.some(({ idsDropped }) => idsDropped)) return none('the walk is longer than its ids can be carried');
   const forbidding = warnings.filter((warning) => forbidsEvidence(warning, nowMs));
   const { consistency } = completeness.scope;
-  const answered = answeredBy(input);
   if (completeness.complete && forbidding.length === 0 && consistency !== 'unproven') {
-    return { kind: 'evidence', claim: { ...answered, complete: true, proof: consistency === 'declared' ? 'Declared' : 'Checked' } };
+    return {
+      kind: 'evidence',
+      claim: { ...answeredBy(input), complete: true, proof: consistency === 'declared' ? 'Declared' : 'Checked' },
+    };
   }
   if (input.reviewed === true) {
-    return { kind: 'review', claim: reviewOf(envelope, answered, [...new Set(forbidding.map(({ code }) => code))]) };
+    return { kind: 'review', claim: reviewOf(envelope, answeredBy(input), [...new Set(forbidding.map(({ code }) => code))]) };
   }
   if (!completeness.complete) return none('the answer is not complete');
   if (forbidding.length > 0) return none('a warning forbids it: stale data, or one past its expiry');

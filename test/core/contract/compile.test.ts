@@ -7,18 +7,7 @@ import { compileContract } from '#core/contract/compile.ts';
 import type { JsonValue } from '#core/contract/compiled.ts';
 import { fillDefaults } from '#core/contract/defaults.ts';
 import type { ResourceObject } from '#core/contract/resource-object.ts';
-import {
-  type Changes,
-  changed,
-  compiledSample,
-  compileObject,
-  compileSample,
-  NOW_MS,
-  objectsIn,
-  sampleBinding,
-  sampleContract,
-  shown,
-} from './sample-objects.ts';
+import { compiledSample, compileObject, compileSample, NOW_MS, objectsIn, sampleBinding, sampleContract, shown } from './sample-objects.ts';
 
 test('compile: the sample contract has no problem at all', () => {
   const { contract, problems } = compileSample();
@@ -90,21 +79,6 @@ test('compile: the defaults are those the CRD tells people', () => {
     assert.match(description, new RegExp(`Default \`?${text}\`?\\.`), path);
     assert.equal(String(names.reduce<unknown>((held, name) => Reflect.get(held as object, name), spec)), text, path);
   }
-});
-
-test('compile: a read that can only prove that an effect took place settles too', () => {
-  const settle = { contract: 'list-things', arguments: {}, done: 'size(result.things) == 1' };
-  const { problems } = compileSample({
-    effect: 'Write',
-    'http.method': 'POST',
-    'http.query': {},
-    result: { object: '/', fields: [{ name: 'id' }] },
-    completeness: {},
-    warnings: [],
-    idempotency: { mode: 'None', settle },
-    approval: { mode: 'EachCall' },
-  });
-  assert.deepEqual(shown(problems), []);
 });
 
 test('compile: a path ending in a slash, the root path and a spread keep their segments', () => {
@@ -296,52 +270,6 @@ test('compile: whatever a contract holds, the compiler answers with problems and
       for (const problem of problems) assert.ok(problem.cure !== '' && problem.message !== '');
     }),
     { numRuns: 150 },
-  );
-});
-
-test('compile: whatever the blocks of an effect and the reads behind them hold, the compiler does not throw', () => {
-  const given = {
-    contract: 'read-thing',
-    arguments: { id: '$(args.code)' },
-    expect: 'true',
-    done: 'true',
-    fields: [{ name: 'a', path: '/a' }],
-  };
-  const base: Changes = {
-    effect: 'Write',
-    'http.method': 'POST',
-    'http.query': {},
-    'http.body': { json: { a: { b: '$(args.code)' } } },
-    result: { object: '/', fields: [{ name: 'id' }] },
-    completeness: {},
-    warnings: [],
-    approval: { mode: 'Session', vary: ['/note'] },
-    idempotency: { mode: 'Key', body: '/a/key', ttl: '1h', settle: given },
-    recheck: given,
-    prepare: given,
-    evidence: { from: 'read-thing', ids: '/code', claim: 'Listed', maxAge: '1h', match: [{ evidenceArgument: 'id', argument: 'code' }] },
-    forEach: { argument: '/tags', order: 'Sequential', onFailure: 'Stop' },
-  };
-  const read: ResourceObject = { ...sampleContract({ effect: 'Read' }), name: 'read-thing' };
-  const own = [
-    'approval',
-    'approval.vary',
-    'idempotency',
-    'idempotency.body',
-    'idempotency.settle',
-    'recheck',
-    'recheck.arguments',
-    'prepare',
-  ].concat(['prepare.fields', 'evidence', 'evidence.match', 'evidence.ids', 'forEach', 'forEach.argument', 'http.body', 'arguments']);
-  const others = ['arguments', 'result', 'result.id', 'callers', 'approval', 'completeness', 'completeness.preset', 'effect'];
-  const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), awkward);
-  fc.assert(
-    fc.property(fc.constantFrom(...own), value, fc.constantFrom(...others), value, (path, to, otherPath, otherTo) => {
-      const contracts = [{ ...read, spec: changed(read.spec, { [otherPath]: otherTo as JsonValue }) }];
-      const { problems } = compileSample({ ...base, [path]: to as JsonValue }, { contracts });
-      for (const problem of problems) assert.ok(problem.cure !== '' && problem.message !== '');
-    }),
-    { numRuns: 300 },
   );
 });
 
