@@ -128,7 +128,7 @@ interface Dashboard {
 }
 
 test('dashboards: valid JSON whose every panel explains itself and names only metrics and labels of the catalogue', () => {
-  assert.equal(dashboards.length, 2);
+  assert.equal(dashboards.length, 3);
   for (const { name, text } of dashboards) {
     const { panels, templating } = JSON.parse(text) as Dashboard;
     for (const { title, description, targets } of panels) {
@@ -191,5 +191,5 @@ test('alerts: a running Prometheus loads them, takes every query of the dashboar
 });
 
 test('dashboards: their identifiers stay, because bookmarks have them', () => {
-  assert.deepEqual(dashboards.map(({ text }) => (JSON.parse(text) as Dashboard).uid).sort(), ['postern-trust', 'postern-warnings']);
+  assert.deepEqual(dashboards.map(({ text }) => (JSON.parse(text) as Dashboard).uid).sort(), ['postern-effects', 'postern-trust', 'postern-warnings']);
 });
