@@ -42,6 +42,7 @@ async function play(api: InventoryApi, workspace: Workspace, token: string): Pro
     contracts: [workspace.contracts],
     credentials: workspace.credentials,
     logFile: workspace.logFile,
+    flags: ['--log-level', 'debug', '--state', workspace.state, '--approvals', workspace.approvals],
   });
   const connection = connect(sidecar.address);
   try {

@@ -44,13 +44,23 @@ export const say = {
   fact(text: string): void {
     console.log(`    ${text}`);
   },
-  goOn({ directory, contracts, credentials }: Workspace, serving: boolean): void {
+  /** A text of several lines, such as a card. */
+  block(text: string): void {
+    for (const line of text.trimEnd().split('\n')) console.log(`    | ${line}`.trimEnd());
+  },
+  person(command: string): void {
+    console.log(`    person> ${command}`);
+  },
+  goOn({ directory, contracts, credentials, state, approvals }: Workspace, serving: boolean): void {
     const api = serving ? 'The inventory API stays until Ctrl-C' : 'The inventory API has stopped (--stay keeps it)';
     console.log(`\nKept in ${directory}. ${api}. In another terminal, from this folder:`);
     console.log(`    npx postern contract lint ${contracts}`);
     console.log(`    npx postern contract explain ${contracts}`);
-    console.log(`    env -i PATH="$PATH" npx postern sidecar --contracts ${contracts} --credentials ${credentials} --allow-loopback`);
+    console.log(
+      `    env -i PATH="$PATH" npx postern sidecar --contracts ${contracts} --credentials ${credentials} --allow-loopback --state ${state} --approvals ${approvals}`,
+    );
     console.log('    npx postern actions        (while the sidecar runs)');
+    console.log(`    npx postern approvals --socket ${approvals}`);
     if (serving) console.log(`    npx postern call list_stock '{"warehouse": "north"}'`);
   },
 };

@@ -4,8 +4,10 @@ import { get } from 'node:http';
 import { decide } from '#core/completeness/decide.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import type { GrpcClient } from '#core/runtime/grpc-client.ts';
-import { type AnswerDocument, answerDocument } from '#core/wire/answer-document.ts';
+import type { AnswerDocument } from '#core/wire/answer-document.ts';
 import type { ActionService } from '#proto/postern/v1/action_pb.ts';
+import { cleanUp } from './cleanup.ts';
+import { execute } from './execute.ts';
 import type { InventoryApi } from './inventory-api.ts';
 import { say } from './say.ts';
 import type { SidecarProcess } from './sidecar-process.ts';
@@ -25,7 +27,7 @@ export async function playStory(stage: Stage): Promise<void> {
   );
   const said: string[] = [];
   const call = async (action: string, args: object, cursor = ''): Promise<AnswerDocument> => {
-    const answer = await execute(stage, action, args, cursor);
+    const answer = await execute(stage.client, action, args, { cursor });
     said.push(JSON.stringify(answer));
     return answer;
   };
@@ -34,18 +36,11 @@ export async function playStory(stage: Stage): Promise<void> {
   await refusedArgument(stage, said);
   await staleWarning(stage, call, said);
   await followedCursor(call);
+  await cleanUp(stage, said);
   await nowhereElse(stage, said);
 }
 
 type Call = (action: string, args: object, cursor?: string) => Promise<AnswerDocument>;
-
-async function execute(stage: Stage, action: string, args: object, cursor: string): Promise<AnswerDocument> {
-  const argumentsJson = new TextEncoder().encode(JSON.stringify(args));
-  for await (const { event } of stage.client.execute({ action, argumentsJson, cursor })) {
-    if (event.case === 'result') return answerDocument(event.value);
-  }
-  throw new Error('the sidecar gave no answer');
-}
 
 async function listActions({ client }: Stage): Promise<void> {
   say.step('What may the agent do? It sees names, arguments and limits - no URL, no header, no key.');
@@ -88,7 +83,7 @@ async function refusedArgument(stage: Stage, said: string[]): Promise<void> {
   const args = { warehouse: 'north/../../admin' };
   say.call('list_stock', args);
   const before = stage.api.seen.authorized;
-  const error = await execute(stage, 'list_stock', args, '').then(() => undefined, PosternError.from);
+  const error = await execute(stage.client, 'list_stock', args).then(() => undefined, PosternError.from);
   assert(error?.reason === 'INVALID_ARGUMENT' && stage.api.seen.authorized === before);
   said.push(error.message, JSON.stringify(error.fields));
   say.fact(`${error.reason} (retryable: ${error.retryable})`);

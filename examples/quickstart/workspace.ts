@@ -1,4 +1,4 @@
-/** The files of one run: contracts with the real port, credential files as Kubernetes would mount them, the log. */
+/** The files of one run: contracts with the real port, credential files as Kubernetes would mount them, state, socket, log. */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -8,6 +8,10 @@ export interface Workspace extends Disposable {
   readonly contracts: string;
   readonly credentials: string;
   readonly logFile: string;
+  /** The sidecar's own keys and its journal. */
+  readonly state: string;
+  /** Socket at which people decide. */
+  readonly approvals: string;
   /** Every file but the credential itself, with its text. */
   texts(): ReadonlyMap<string, string>;
 }
@@ -40,6 +44,8 @@ export function makeWorkspace({ keep, port, token, caPem }: WorkspaceOptions): W
     contracts,
     credentials,
     logFile: join(directory, 'sidecar.log'),
+    state: join(directory, 'state'),
+    approvals: join(directory, 'approvals.sock'),
     texts: () => textsBelow(directory),
     [Symbol.dispose]: () => {
       if (keep === undefined) rmSync(directory, { recursive: true, force: true });
