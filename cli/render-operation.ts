@@ -23,7 +23,7 @@ export function renderPlan(plan: ReturnType<typeof planDocument>, repeat: Repeat
 
 /** The last field of a card, in its columns. */
 export function cardLine(digest: string): string {
-  return `  card        ${visibleText(digest.replace(/^sha256:/, ''))}`;
+  return `  card        ${visibleText(digest)}`;
 }
 
 /** Whom to ask, and how that person answers: alone by the socket, in a cluster by the plugin. */

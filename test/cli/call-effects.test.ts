@@ -79,7 +79,7 @@ test('call: an effect that needs a person exits 4, shows the card and says who d
   assert.equal(out, '');
   assert.match(err, /^error: APPROVAL_REQUIRED: /);
   assert.match(err, /\nDrop item a-1\n/);
-  assert.match(err, /\n {2}card {8}[0-9a-f]{64}\n/);
+  assert.match(err, /\n {2}card {8}sha256:[0-9a-f]{64}\n/);
   assert.match(err, /tell your user: this waits for a person until .*postern approve op-/);
   assert.match(err, /then it runs with: postern call --confirm op_/);
   assert.deepEqual(writes(), []);
