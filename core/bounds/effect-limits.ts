@@ -43,7 +43,7 @@ export const EFFECT_LIMITS = {
   /** Longest wait for the disk before everybody who waits is refused (AUD-15). */
   walAppendMs: 5_000,
   /** The same for rewriting the log with what still counts, which is megabytes instead of one batch. */
-  walRewriteMs: 60_000,
+  walRewriteMs: 10_000,
   /** After a failure the disk is not asked again before this time: each try writes a whole segment. */
   walRetryMs: 250,
   /** Room reserved for one segment; the next one begins when it is used up, or after this time. */
@@ -115,6 +115,8 @@ export const EFFECT_LIMITS = {
   holdKeptMs: 7 * 24 * 3_600_000,
   /** Told again so long before that. */
   holdWarnMs: 24 * 3_600_000,
+  /** A hold younger than this is not shown as under way: nearly all are gone by then. */
+  holdSettlesMs: 3_000,
   /** A hold of a stream that is gone becomes a question after this time: the sidecar may come back and tell. */
   holdGraceMs: 120_000,
   /** A hold of a stream that stands, untold after this time, is looked at as if it were gone: no action runs so long. */

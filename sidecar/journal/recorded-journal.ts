@@ -18,6 +18,7 @@ import type { Journal } from './journal.ts';
 import { encodeJournalRecord, type JournalRecord } from './journal-record.ts';
 import { PhaseWaiters } from './phase-waiters.ts';
 import { Turns } from './turns.ts';
+import { WriteGate } from './write-gate.ts';
 
 export interface RecordLog {
   /** Resolves when the record is durable; rejects with AUDIT_UNAVAILABLE. */
@@ -32,16 +33,24 @@ export class RecordedJournal implements Journal {
   readonly #log: RecordLog;
   readonly #turns = new Turns();
   readonly #waiters: PhaseWaiters;
+  readonly #gate: WriteGate;
   /** Room that plans on their way to the log will take. */
   #comingEntries = 0;
   #comingBytes = 0;
 
-  constructor(options: { readonly clock: Clock; readonly log: RecordLog; readonly durable: boolean; readonly entries?: Entries }) {
+  constructor(options: {
+    readonly clock: Clock;
+    readonly log: RecordLog;
+    readonly durable: boolean;
+    readonly entries?: Entries;
+    readonly gate?: WriteGate;
+  }) {
     this.#clock = options.clock;
     this.#log = options.log;
     this.durable = options.durable;
     this.entries = options.entries ?? new Entries();
     this.#waiters = new PhaseWaiters(options.clock);
+    this.#gate = options.gate ?? new WriteGate();
   }
 
   plan(record: OperationRecord): Promise<Entry> {
@@ -149,12 +158,6 @@ export class RecordedJournal implements Journal {
     await this.#log.close();
   }
 
-  /** Called before each record: whoever rewrites the log lets nobody write meanwhile. */
-  protected async beforeWrite(): Promise<void> {}
-
-  /** Called once the record is applied, or refused. */
-  protected afterWrite(): void {}
-
   #record(record: JournalRecord & { id: string }): Promise<void> {
     return this.#turns.take(record.id, async () => {
       this.#known(record.id);
@@ -163,7 +166,8 @@ export class RecordedJournal implements Journal {
   }
 
   async #write(record: JournalRecord, payload = encodeJournalRecord(record)): Promise<void> {
-    await this.beforeWrite();
+    const turn = this.#gate.enter();
+    if (turn !== undefined) await turn;
     try {
       const before = record.kind === 'keep' ? undefined : this.get(record.id);
       if (record.kind !== 'keep') assertPossible(before, record);
@@ -171,7 +175,7 @@ export class RecordedJournal implements Journal {
       this.entries.apply(record, payload.length);
       if (record.kind !== 'keep' && before?.phase !== this.get(record.id)?.phase) this.#waiters.wake(record.id);
     } finally {
-      this.afterWrite();
+      this.#gate.leave();
     }
   }
 
