@@ -98,15 +98,17 @@ function evidenceAt(node: SpecNode, args: ArgumentsSchema, approval: ApprovalRul
     ids.problem('evidence-ids', 'The argument may be absent, and a call without it would rest on nothing.', { cure: 'Make it required.' });
   const maxAge = node.at('maxAge');
   const maxAgeMs = maxAge.milliseconds();
-  // Whoever the binding or the default asks reads as long; only where nobody is ever asked is there nothing to outlive.
-  if (approval.mode !== 'None' && maxAgeMs > 0 && maxAgeMs < approval.expiresAfterMs + limits.evidenceMarginMsMin)
+  const onIncomplete = node.at('onIncomplete').choice(['Refuse', 'RequestReview']);
+  // Only where nobody is ever asked is there nothing to outlive.
+  const asks = approval.mode !== 'None' || onIncomplete === 'RequestReview';
+  if (asks && maxAgeMs > 0 && maxAgeMs < approval.expiresAfterMs + limits.evidenceMarginMsMin)
     maxAge.problem('evidence-age', 'The evidence may expire while a person still reads the card.');
   return {
     from: node.at('from').text(),
     ids: named.path,
     claim: node.at('claim').choice(['Listed', 'Absent']),
     maxAgeMs,
-    onIncomplete: node.at('onIncomplete').choice(['Refuse', 'RequestReview']),
+    onIncomplete,
     match: node
       .at('match')
       .list()

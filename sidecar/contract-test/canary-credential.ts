@@ -33,6 +33,16 @@ export class CanaryStore extends CredentialStore {
   }
 }
 
+/**
+ * The binding with a credential that a canary can be. A private key is no text anybody can make up, and what an app's token or a
+ * certificate is bought with is between its owner and the token's issuer: on the contract's requests it is a bearer token, or nothing.
+ */
+export function replayedBinding(binding: CompiledBinding): CompiledBinding {
+  const { use } = binding.spec;
+  const madeOfKeys = use.githubApp !== undefined || use.clientCertificate !== undefined;
+  return madeOfKeys ? { ...binding, spec: { ...binding.spec, use: { bearer: { key: 'token' } } } } : binding;
+}
+
 export function canaryCredential(binding: CompiledBinding, clock: Clock): BindingCredential {
   return new BindingCredential(binding, { store: new CanaryStore(clock), clock, sendTokenRequest: async () => CANARY_TOKEN_REPLY });
 }

@@ -12,7 +12,7 @@ import type { ResourceObject } from '#core/contract/resource-object.ts';
 import { withShippedPresets } from '#core/contract/shipped-presets.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { Remotes } from '#sidecar/execute/open-remotes.ts';
-import { CanaryStore } from './canary-credential.ts';
+import { CanaryStore, replayedBinding } from './canary-credential.ts';
 import type { ContractTest } from './contract-test.ts';
 import { contractCoverage, type RuleCoverage, type TestRun } from './coverage.ts';
 import { readContractTest } from './read-test.ts';
@@ -78,7 +78,7 @@ class Bench {
 
   constructor(objects: ContractObjects) {
     this.#objects = { ...objects, presets: withShippedPresets(objects.presets) };
-    this.#bindings = objects.bindings.flatMap((object) => compileBinding(object).binding ?? []);
+    this.#bindings = objects.bindings.flatMap((object) => compileBinding(object).binding ?? []).map(replayedBinding);
   }
 
   async run(object: ResourceObject): Promise<TestResult> {

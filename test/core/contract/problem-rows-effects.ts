@@ -196,6 +196,17 @@ export const REFERENCE_ROWS: readonly (readonly [code: string, path: string, cha
   ],
   ['evidence-match', 'spec.evidence.match', { ...ASKED, evidence: { ...EVIDENCE, match: [] } }, { contracts: [read] }],
   ['evidence-age', 'spec.evidence.maxAge', { ...ASKED, evidence: { ...EVIDENCE, maxAge: '14m' } }, { contracts: [read] }],
+  [
+    'evidence-age',
+    'spec.evidence.maxAge',
+    {
+      ...ASKED,
+      idempotency: { mode: 'Natural' },
+      approval: { mode: 'None' },
+      evidence: { ...EVIDENCE, maxAge: '15m', onIncomplete: 'RequestReview' },
+    },
+    { contracts: [read] },
+  ],
   ['evidence-absence', 'spec.evidence.claim', { ...ASKED, evidence: { ...EVIDENCE, claim: 'Absent' } }, { contracts: [read] }],
   ['evidence-ids', 'spec.evidence.ids', { ...ASKED, evidence: { ...EVIDENCE, ids: '/note' } }, { contracts: [read] }],
   ['evidence-ids', 'spec.evidence.ids', { ...ASKED, evidence: { ...EVIDENCE, ids: '/tags' } }, { contracts: [read] }],

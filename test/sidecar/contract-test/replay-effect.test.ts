@@ -16,6 +16,11 @@ spec:
   use: {bearer: {key: token}}
 ---
 `;
+const APP = BINDING.replace('{bearer: {key: token}}', '{githubApp: {appIdKey: a, installationIdKey: i, privateKeyKey: k}}').replace(
+  'destinations: [',
+  'destinations: [{origin: "https://api.github.com"}, ',
+);
+const CERTIFICATE = BINDING.replace('{bearer: {key: token}}', '{clientCertificate: {certificateKey: c, privateKeyKey: k}}');
 
 function contract({ each = '' } = {}): string {
   return `apiVersion: postern.dev/v1alpha1
@@ -58,8 +63,8 @@ const post = (path: string, answer: string, request = '') => `
     ${answer}`;
 const ok = (id: number) => `response: {status: 201, headers: {content-type: application/json}, body: {id: ${id}}}`;
 
-async function run(contractText: string, exchanges: string, expect: string, skus = '[a, b]'): Promise<TestResult> {
-  const text = `${BINDING}${contractText}apiVersion: postern.dev/v1alpha1
+async function run(contractText: string, exchanges: string, expect: string, skus = '[a, b]', binding = BINDING): Promise<TestResult> {
+  const text = `${binding}${contractText}apiVersion: postern.dev/v1alpha1
 kind: ContractTest
 metadata: {name: one}
 spec:
@@ -123,4 +128,8 @@ test('replay effect: forEach sends one request an element, and stops where the c
 test('replay effect: a value that does not fit its place sends nothing at all', async () => {
   const nothing = ' []';
   await passes(contract({ each: EACH('Continue') }), nothing, '{status: error, code: INVALID_ARGUMENT}', '[a, "b/c"]');
+});
+
+test('replay effect: a contract is tested the same, whatever its credential is made of', async () => {
+  for (const binding of [APP, CERTIFICATE]) await passes(contract(), post('/v1/moves', ok(7)), '{status: ok, items: 1}', '[a, b]', binding);
 });
