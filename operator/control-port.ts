@@ -44,6 +44,7 @@ export async function startControl(
       },
       pushed: (durationMs) => metrics.pushed(durationMs),
       writeFailed: (session, error) => log.warn('what a sidecar said could not be written; it is tried again', logFields(session), error),
+      effectRefused: (what, because) => metrics.effectRefused(what, because),
       duplicate: (session) => log.warn('a second sidecar of a pod was refused', logFields(session)),
     },
   });

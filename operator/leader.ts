@@ -1,3 +1,4 @@
+import type { NoticeTarget } from '#operator/approval/notices.ts';
 import type { InformerObserver } from '#operator/kube/informer.ts';
 import { Lease } from '#operator/kube/lease.ts';
 import { Leadership } from './leadership.ts';
@@ -14,7 +15,7 @@ export class Leader {
   /** Ends of terms that are still under way. */
   #ending: Promise<void> = Promise.resolve();
 
-  constructor(means: ReplicaMeans, observer: InformerObserver) {
+  constructor(means: ReplicaMeans, observer: InformerObserver, notices?: NoticeTarget) {
     const { settings, connection, clock, log } = means;
     const { transport } = connection;
     this.#lease = new Lease({
@@ -26,7 +27,7 @@ export class Leader {
       onGained: (term) => {
         log.info('this replica leads');
         const client = this.#lease.fencedClient(transport, term);
-        const leadership = new Leadership({ ...means, client, transport, replica: settings.replica, observer });
+        const leadership = new Leadership({ ...means, client, transport, replica: settings.replica, observer, notices });
         this.#term = leadership;
         // Two terms of one replica do not overlap: the one before may have a write under way.
         this.#ending = this.#ending.then(() => (term.aborted ? undefined : leadership.start(term)));

@@ -11,6 +11,8 @@ import { callerOf } from '#operator/access/callers.ts';
 import { emptyRbac, watchGrants } from '#operator/access/grants.ts';
 import { startRbacInformers } from '#operator/access/informers.ts';
 import { AccessReviewer } from '#operator/access/reviewer.ts';
+import { Notices, type NoticeTarget } from '#operator/approval/notices.ts';
+import { reconcileApproval, watchApprovals } from '#operator/approval/reconcile.ts';
 import { reconcileBinding } from '#operator/binding/reconcile.ts';
 import { watchBindings } from '#operator/binding/watch.ts';
 import type { ServingCertificates } from '#operator/certificate/serving-certificates.ts';
@@ -27,6 +29,7 @@ import type { Cluster } from '#operator/kube/cluster.ts';
 import { Controller, type ControllerOptions } from '#operator/kube/controller.ts';
 import { EventTeller } from '#operator/kube/events.ts';
 import type { InformerObserver } from '#operator/kube/informer.ts';
+import type { ApprovalRecord } from '#operator/kube/records.ts';
 import { rotate, watchRotations } from '#operator/rotation/rotate.ts';
 import { RevisionAges } from '#operator/session/old-revision.ts';
 import { enqueueSessions, sessionReconcile } from '#operator/session/reconcile.ts';
@@ -46,6 +49,8 @@ export interface LeadershipMeans {
   readonly log: Log;
   readonly metrics: OperatorMetrics;
   readonly observer: InformerObserver;
+  /** Who is told that an approval waits; undefined: nobody. */
+  readonly notices: NoticeTarget | undefined;
 }
 
 export class Leadership {
@@ -83,6 +88,7 @@ export class Leadership {
     this.#addStreams();
     this.#addRotation();
     this.#addExposure();
+    this.#addApprovals();
   }
 
   start(term: AbortSignal): void {
@@ -212,6 +218,31 @@ export class Leadership {
     );
     const soon = this.#gathering(limits.exposureGatherMs, controller);
     this.#stops.push(watchExposure(cluster, (name) => soon.note(name)));
+  }
+
+  #addApprovals(): void {
+    const { client, cluster, clock, log, metrics, transport, notices: target } = this.#means;
+    const onNotice = (outcome: 'sent' | 'failed', status: number) => {
+      metrics.noticed(outcome);
+      if (outcome !== 'sent') log.warn('the approval webhook was not told of an approval', { reason: outcome, status: String(status) });
+    };
+    const notices = target === undefined ? undefined : new Notices({ target, clock, onNotice });
+    if (notices !== undefined) this.#stops.push(() => notices.stop());
+    const means = {
+      client,
+      cluster,
+      clock,
+      events: this.#events,
+      serverNowMs: () => transport.serverNowMs?.() ?? clock.wallMs(),
+      onWaiting: (approval: ApprovalRecord) => notices?.offer(approval),
+      onBecame: (state: string, purpose: string) => metrics.approvalBecame(purpose.toLowerCase(), state.toLowerCase()),
+    };
+    const controller = this.#add(
+      'approvals',
+      (key) => reconcileApproval(key, means),
+      () => cluster.approvals.keys(),
+    );
+    this.#stops.push(watchApprovals(cluster, (key) => controller.enqueue(key)));
   }
 
   #gathering(ms: number, controller: Controller): Gathering {

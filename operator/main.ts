@@ -23,6 +23,7 @@ import { startAdmission } from './admission.ts';
 import { startControl } from './control-port.ts';
 import { Leader } from './leader.ts';
 import { refuseToListen } from './listen-refusal.ts';
+import { noticeTarget } from './notice-target.ts';
 import { OwnRelease } from './own-release.ts';
 import { objectReadings } from './readings.ts';
 import type { ReplicaMeans } from './replica-means.ts';
@@ -102,7 +103,7 @@ export async function startOperator({
   const informers = startInformers({ transport: connection.transport, cluster, clock, observer });
   late.informers = informers;
 
-  const leader = new Leader(means, observer);
+  const leader = new Leader(means, observer, noticeTarget(settings));
   undo.defer(() => leader.stop());
   const missing = () => [...(isSynced() ? [] : ['caches']), ...(release.isAllowed ? [] : ['guard'])];
   const notReady = () => [...(stopping ? ['stopping'] : []), ...missing(), ...(leader.hasLeader ? [] : ['leader'])];
@@ -173,7 +174,7 @@ function oldestMs(informers: Informers | undefined): number {
 }
 
 function readAtScrape(
-  { metrics, cluster, certificates }: ReplicaMeans,
+  { metrics, cluster, certificates, clock }: ReplicaMeans,
   informers: Informers,
   leader: Leader,
   control: { open: number },
@@ -192,6 +193,10 @@ function readAtScrape(
     certificates: () => certificates.expiriesMs(),
     contestedTrust: () => leader.term?.contestedTrust() ?? {},
     brokenGuards: () => leader.term?.brokenGuards() ?? [],
-    ...objectReadings(cluster, () => leader.isLeading),
+    ...objectReadings(
+      cluster,
+      () => leader.isLeading,
+      () => clock.wallMs(),
+    ),
   });
 }

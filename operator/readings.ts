@@ -1,20 +1,22 @@
 /** Counts of objects for the metrics page, read from the caches when somebody asks. */
 import { endOfDay } from '#core/bounds/calendar-day.ts';
 import type { OperatorReadings } from '#core/runtime/operator-metrics.ts';
+import { waitingByNamespace } from '#operator/approval/waiting.ts';
 import type { Cluster } from '#operator/kube/cluster.ts';
 import type { ContractRecord } from '#operator/kube/records.ts';
 import { contractsBehind } from '#operator/session/behind.ts';
 
-type ObjectReadings = Pick<OperatorReadings, 'sessions' | 'sessionsBehind' | 'contracts' | 'bindings' | 'declaredWarnings'>;
+type ObjectReadings = Pick<OperatorReadings, 'sessions' | 'sessionsBehind' | 'contracts' | 'bindings' | 'declaredWarnings' | 'approvals'>;
 
 /** `isAsked`: only the leader counts objects, or every sum over replicas would count them twice. */
-export function objectReadings(cluster: Cluster, isAsked: () => boolean): ObjectReadings {
+export function objectReadings(cluster: Cluster, isAsked: () => boolean, nowMs: () => number = Date.now): ObjectReadings {
   const none = { ready: 0, notReady: 0 };
   return {
     sessions: () => (isAsked() ? sessionsByState(cluster) : {}),
     sessionsBehind: () => (isAsked() ? sessionsBehind(cluster) : 0),
     contracts: () => (isAsked() ? readyAmong(cluster.contracts.values()) : none),
     bindings: () => (isAsked() ? readyAmong(cluster.bindings.values()) : none),
+    approvals: () => (isAsked() ? waitingByNamespace(cluster, nowMs()) : []),
     declaredWarnings: () => (isAsked() ? [...cluster.contracts.values()].flatMap(warningsOf) : []),
   };
 }

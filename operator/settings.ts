@@ -86,6 +86,20 @@ export const OPERATOR_SETTINGS = {
     fallback: 3600,
     sentence: 'How long a sidecar serves reads without word from the operator; past it calls answer CONTROL_STALE.',
   },
+  approvalWebhook: {
+    env: 'POSTERN_APPROVAL_WEBHOOK',
+    type: 'text',
+    pattern: /^(https:\/\/[^\s@]{1,2000})?$/,
+    fallback: '',
+    sentence:
+      'https address that is told of every approval that waits for a person; empty for none. The operator connects to it as it is named: allow it in the network policy of the namespace, and nothing else.',
+  },
+  approvalWebhookFolder: {
+    env: 'POSTERN_APPROVAL_WEBHOOK_FOLDER',
+    type: 'text',
+    fallback: '/var/run/postern/approval-webhook',
+    sentence: 'Folder with ca.crt (CAs to trust instead of those of the system) and hmac.key (signs what is told), each of them optional.',
+  },
   logLevel: {
     env: 'POSTERN_LOG_LEVEL',
     type: 'choice',

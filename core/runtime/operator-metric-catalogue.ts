@@ -125,6 +125,19 @@ export const OPERATOR_METRICS = {
     labels: ['outcome'],
   },
 
+  operator_approval_changes_total: {
+    type: 'counter',
+    unit: 'total',
+    help: 'Questions by what they became (waiting, approved, denied, expired, voided, used, underway, resolved) and purpose (call, resolve).',
+    labels: ['purpose', 'state'],
+  },
+  operator_effects_refused_total: {
+    type: 'counter',
+    unit: 'total',
+    help: 'Questions and intents of sidecars that were refused, by what (question, intent) and reason.',
+    labels: ['what', 'reason'],
+  },
+
   // rotation and certificates
   operator_rotations_total: {
     type: 'counter',

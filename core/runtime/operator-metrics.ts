@@ -169,6 +169,14 @@ export class OperatorMetrics {
     this.#recorder.add('operator_approval_notices_total', { outcome });
   }
 
+  approvalBecame(purpose: string, state: string): void {
+    this.#recorder.add('operator_approval_changes_total', { purpose, state });
+  }
+
+  effectRefused(what: string, reason: string): void {
+    this.#recorder.add('operator_effects_refused_total', { what, reason });
+  }
+
   /** Loads the client library ahead of the first scrape. */
   load(): Promise<void> {
     return this.#recorder.load();
