@@ -1,6 +1,6 @@
 /**
- * Goal: no entry of the hostile corpus that concerns reads is forgotten. Method: the committed list of ids with what must come of
- * each; every id must stand in the code, not only in a comment, of a test somewhere else. `APR`, `AUD` and `SSH` belong to parts not served yet.
+ * Goal: no entry of the hostile corpus that concerns reads and cards is forgotten. Method: the committed list of ids with what must come of
+ * each; every id must stand in the code, not only in a comment, of a test somewhere else. `AUD` belongs to a part not served yet.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -99,6 +99,26 @@ const CORPUS: readonly (readonly [id: string, outcome: string])[] = [
   ['GRPC-10.2', 'deadline clamped to the contract maximum, or INVALID_ARGUMENT'],
   ['GRPC-10.5', 'deadline clamped to the contract maximum, or INVALID_ARGUMENT'],
   ['GRPC-15', 'ignored; presence noted'],
+  ['SSH-01', 'rejected: hostKeys missing'],
+  ['SSH-02', 'HOST_KEY_MISMATCH before auth'],
+  ['SSH-05', 'rejected: a contract has no field for algorithms'],
+  ['SSH-06b', 'complete:false; REMOTE_PROTOCOL for a read, OUTCOME_UNKNOWN for an effect'],
+  ['SSH-07', 'complete:false; REMOTE_PROTOCOL for a read, OUTCOME_UNKNOWN for an effect'],
+  ['SSH-12', 'truncated:true RESULT_LIMIT_REACHED, memory bounded by cap + 16 MiB'],
+  ['SSH-21', 'each refused'],
+  ['SSH-14.02', 'remote argv[2] equals the value byte for byte'],
+  ['SSH-14.04', 'INVALID_ARGUMENT (control)'],
+  ['SSH-14.08', 'remote argv[2] equals the value byte for byte'],
+  ['SSH-14.09', 'remote argv[2] equals the value byte for byte'],
+  ['SSH-14.14', 'remote argv[2] equals the value byte for byte'],
+  ['SSH-14.15', 'INVALID_ARGUMENT (too_long)'],
+  ['APR-06.02', 'card: code points and a warning (zero width)'],
+  ['APR-06.03', 'card: code points and a warning (blank-looking letters)'],
+  ['APR-06.04', 'card: code points and a warning (braille blank)'],
+  ['APR-06.05', 'card: code points and a warning (tag characters)'],
+  ['APR-06.09', 'card: counted, and a warning (wide blanks)'],
+  ['APR-06.10', 'card: shown as text, and a warning (markup)'],
+  ['APR-06.12', 'card: a warning (secret-shaped text typed by the agent)'],
 ];
 
 const tests = join(import.meta.dirname, '..');

@@ -107,6 +107,29 @@ test('card: markup and text that looks like a credential are said to be that (AP
   assert.match(said('\u05d0\u05d1 5 -> 3'), /right-to-left/);
 });
 
+/** The corpus says of each: one line a field, code points for what cannot be seen, a warning, and the zone still reads live. */
+const CORPUS: readonly (readonly [id: string, shown: string, warning: RegExp])[] = [
+  ['APR-06.02', 'pay<U+200B>load', /cannot be seen/],
+  ['APR-06.03', 'a<U+3164><U+3164><U+3164>b', /cannot be seen/],
+  ['APR-06.04', 'a<U+2800>b', /cannot be seen/],
+  ['APR-06.05', 'a<U+E0041><U+E0042>b', /cannot be seen/],
+  ['APR-06.09', 'x<U+2003><U+2003><U+2003><497 more>everything else', /cannot be seen/],
+  ['APR-06.10', '</b><h1>APPROVED</h1>', /holds markup/],
+  ['APR-06.12', 'SYN-CANARY-0001', /looks like a credential/],
+];
+
+for (const [id, shown, warning] of CORPUS) {
+  test(`card: ${id} is shown as what it is, with a warning before all fields`, () => {
+    const hostile = HOSTILE_TEXTS.find((each) => each.id === id);
+    assert.ok(hostile);
+    const { text, doubts } = renderCard(contract(), facts({ args: { environment: 'production', reason: hostile.text } }));
+    assert.ok(text.includes(`\n  agent says  unchecked: "${shown}"\n`), text);
+    assert.match(text, /\n {2}argument {4}environment: production\n/);
+    assert.match(doubts[0] ?? '', warning);
+    assert.ok(text.indexOf('! The reason') > 0 && text.indexOf('! The reason') < text.indexOf('\n  effect'));
+  });
+}
+
 test('card: the zone line still reads live, whatever the note says (APR-06, APR-07)', () => {
   for (const hostile of HOSTILE_TEXTS) {
     const lines = renderCard(
