@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { sidecarFiles } from '#bench/prepare.ts';
 import { buildBundle, NODE_FLAGS, warmCache } from '#build.ts';
 import manifest from '#package.json' with { type: 'json' };
+import { ed25519Key, exitWith, type FakeSshServer, startFakeSsh } from '#test/fakes/ssh-server.ts';
 
 const run = promisify(execFile);
 const TOKEN = 'a-token-of-the-build-test';
@@ -46,6 +47,14 @@ describe('build', () => {
     assert.equal(answer.completeness.complete, true);
   });
 
+  it('build: the bundled sidecar runs a command over SSH', async () => {
+    await using host = await startFakeSsh({ onCommand: ({ channel }) => exitWith(channel, 0, 'up 3 days\n') });
+    await using sidecar = await startBundle(bundle, sshFiles(join(scratch, 'ssh'), host));
+    const { stdout } = await postern('call', 'show_uptime', '{}', '-o', 'json', '--address', sidecar.address);
+    const answer: { data: unknown } = JSON.parse(stdout);
+    assert.deepEqual([answer.data, host.commands], [{ lines: [{ line: 'up 3 days' }] }, ["'uptime'"]]);
+  });
+
   it('build: warming leaves a compile cache that a start takes', async () => {
     const cache = join(scratch, 'cache');
     await warmCache(bundle, cache);
@@ -61,6 +70,42 @@ describe('build', () => {
     assert.deepEqual(JSON.parse(entry).slice(1), [...NODE_FLAGS, '/postern/postern.cjs']);
   });
 });
+
+function sshFiles(folder: string, host: FakeSshServer): readonly string[] {
+  mkdirSync(join(folder, 'credentials', 'postern-ssh'), { recursive: true });
+  writeFileSync(join(folder, 'credentials', 'postern-ssh', 'key'), ed25519Key().privateKey);
+  const place = `127.0.0.1:${host.port}`;
+  writeFileSync(
+    join(folder, 'contracts.yaml'),
+    `apiVersion: postern.dev/v1alpha1
+kind: CredentialBinding
+metadata: {name: hosts, namespace: ops}
+spec:
+  owner: team
+  secret: {name: postern-ssh}
+  contracts: [show-uptime]
+  destinations: [{origin: "ssh://${place}", addresses: [127.0.0.1/32], hostKeys: ["${host.key.fingerprint}"]}]
+  use: {sshKey: {user: reader, privateKeyKey: key}}
+---
+apiVersion: postern.dev/v1alpha1
+kind: ActionContract
+metadata: {name: show-uptime, namespace: ops}
+spec:
+  action: show_uptime
+  summary: Show how long a host is up
+  owner: team
+  effect: Read
+  readOnlyBecause: uptime changes nothing
+  callers: [{serviceAccount: bot}]
+  credentials: [hosts]
+  arguments: {type: object, additionalProperties: false, required: [], properties: {}}
+  ssh: {credential: hosts, host: "${place}", argv: [uptime], shell: Posix}
+  result: {decoder: Lines, items: [/], as: lines, fields: [{name: line}]}
+  completeness: {paging: {mode: SingleResponse}, scope: {resource: uptime, visibility: all, absence: Never}}
+`,
+  );
+  return ['--contracts', join(folder, 'contracts.yaml'), '--credentials', join(folder, 'credentials'), '--allow-loopback'];
+}
 
 async function startUpstream() {
   const server = createServer((request, response) => {

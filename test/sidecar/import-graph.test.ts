@@ -58,3 +58,13 @@ test('import graph: a sidecar of files does not load the control stream, and the
   assert.ok(![...found].some((path) => path === 'sidecar/control/link.ts'));
   for (const name of ['fastify', 'prom-client', 'sidecar/operator-configuration.ts']) assert.ok(!found.has(name), name);
 });
+
+test('import graph: SSH is loaded by the first contract that needs it, through one door', () => {
+  assert.ok(!reached('sidecar/main.ts', false).has('ssh2'));
+  assert.ok(reached('sidecar/main.ts', true).has('ssh2'));
+  const doors = Object.keys(inputs).filter((path) => (inputs[path]?.imports ?? []).some(({ path: next }) => next === 'ssh2'));
+  assert.deepEqual(
+    doors.filter((path) => !path.startsWith('sidecar/execute/ssh/')),
+    [],
+  );
+});
