@@ -6,13 +6,12 @@
  *           -> expired                          not decided, or not used, in time (APR-11)
  *           -> void                             contract, binding or preset is another one now, or its operation has ended (APR-02)
  */
-import { renderCard } from '#core/approval/card.ts';
 import type { Requester } from '#core/approval/card-facts.ts';
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { CompiledContract } from '#core/contract/compiled.ts';
+import type { JsonValue } from '#core/encoding/json-value.ts';
 import { PosternError } from '#core/error/postern-error.ts';
-import type { Entry } from '#sidecar/journal/entry.ts';
 import type { Journal } from '#sidecar/journal/journal.ts';
 import { type Answer, checkCard, noSuchQuestion, sameDecision } from './answer.ts';
 import { whyNotCovered } from './covered-by.ts';
@@ -136,7 +135,7 @@ export class LocalDecider implements Decider {
   }
 
   async settled(operationId: string, end: 'done' | 'notDone' | 'unknown'): Promise<void> {
-    if (end === 'unknown') await this.#keepCard(this.#underWay.lost(operationId));
+    if (end === 'unknown') this.#underWay.lost(operationId);
     else this.#underWay.end(operationId);
     this.#show();
   }
@@ -146,7 +145,13 @@ export class LocalDecider implements Decider {
     return this.#means.journal
       .list()
       .filter(({ phase, resolution }) => phase === 'unknown' && resolution === undefined)
-      .map((entry) => this.#lostOf(entry))
+      .map(({ record: { operationId, action, argsDigest, plannedAtMs, plan } }) => ({
+        operationId,
+        action,
+        argsDigest,
+        plannedAtMs,
+        card: cardOf(plan),
+      }))
       .reverse();
   }
 
@@ -155,12 +160,10 @@ export class LocalDecider implements Decider {
    * unknown, AUDIT_UNAVAILABLE.
    */
   async resolve(operationId: string, verdict: 'done' | 'notDone', by: string): Promise<void> {
-    const { journal } = this.#means;
-    await journal.resolve(operationId, verdict, by);
+    await this.#means.journal.resolve(operationId, verdict, by);
     this.#underWay.end(operationId);
     for (const listener of this.#listeners) listener({ kind: 'resolved', operationId, verdict, by });
     this.#show();
-    await journal.keep(LOST + operationId, null);
   }
 
   onChange(listener: (change: Change) => void): () => void {
@@ -255,27 +258,14 @@ export class LocalDecider implements Decider {
   #show(): void {
     for (const show of this.#shows) show();
   }
-
-  /** For the person who finds out later. Without it only the arguments' digest is shown, so a failure is no reason to stop. */
-  async #keepCard(intent: Intent | undefined): Promise<void> {
-    if (intent === undefined || intent.approval !== undefined) return;
-    const contract = this.#means.contractOf(intent.contract, intent.facts.namespace);
-    if (contract === undefined) return;
-    await this.#means.journal.keep(LOST + intent.operationId, renderCard(contract, intent.facts).text).catch(() => {});
-  }
-
-  #lostOf({ record, approval = '' }: Entry): LostOperation {
-    const { operationId, action, argsDigest, plannedAtMs } = record;
-    const question = this.#questions.get(approval)?.question;
-    const asked = [question, ...(question?.alternatives ?? [])].find((each) => each?.operationId === operationId);
-    const kept = this.#means.journal.kept(LOST + operationId)[0]?.[1];
-    return { operationId, action, argsDigest, plannedAtMs, card: asked?.card ?? (typeof kept === 'string' ? kept : '') };
-  }
 }
 
-/** Card of an operation of unknown outcome that no question has. */
-const LOST = 'approval/lost/';
 const CHANGED = 'The contract, its binding or a preset was changed after this was asked; call again for a new card.';
+
+/** Every plan is kept with its card; this knows no more of it. */
+function cardOf(plan: JsonValue): string {
+  return typeof plan === 'object' && plan !== null && 'card' in plan && typeof plan.card === 'string' ? plan.card : '';
+}
 
 function endedError(state: QuestionState): PosternError {
   if (state.kind === 'void') return new PosternError('APPROVAL_EXPIRED', state.because, { details: { because: 'changed' } });

@@ -9,8 +9,7 @@ import type { Intent } from './decider.ts';
 
 interface Call {
   readonly operationId: string;
-  /** Of this process. */
-  readonly intent?: Intent;
+  readonly holds: boolean;
   readonly lost: boolean;
 }
 
@@ -21,13 +20,13 @@ export class UnderWay {
   constructor(journal: Journal) {
     for (const { record, phase, resolution } of journal.list()) {
       if (phase !== 'unknown' || resolution !== undefined || record.idempotency !== 'None') continue;
-      this.#calls.set(keyOf(record), { operationId: record.operationId, lost: true });
+      this.#calls.set(keyOf(record), { operationId: record.operationId, holds: true, lost: true });
     }
   }
 
   /** Throws IDEMPOTENCY_BUSY or OUTCOME_UNKNOWN for an equal call; the same operation is no other one. */
   begin(intent: Intent): void {
-    const { operationId } = intent;
+    const { operationId, holds } = intent;
     const other = this.#calls.get(keyOf(intent));
     if (other !== undefined && other.operationId !== operationId) {
       const details = { operation_id: other.operationId };
@@ -38,18 +37,16 @@ export class UnderWay {
         });
       throw new PosternError('IDEMPOTENCY_BUSY', 'An equal call is running.', { details });
     }
-    this.#calls.set(keyOf(intent), { operationId, intent, lost: false });
+    this.#calls.set(keyOf(intent), { operationId, holds, lost: false });
   }
 
-  /** Its outcome is not known. Gives what was sent. */
-  lost(operationId: string): Intent | undefined {
+  /** Its outcome is not known. */
+  lost(operationId: string): void {
     for (const [key, call] of this.#calls) {
       if (call.operationId !== operationId) continue;
-      if (call.intent?.holds === true) this.#calls.set(key, { ...call, lost: true });
+      if (call.holds) this.#calls.set(key, { ...call, lost: true });
       else this.#calls.delete(key);
-      return call.intent;
     }
-    return undefined;
   }
 
   end(operationId: string): void {

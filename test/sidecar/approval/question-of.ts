@@ -33,7 +33,7 @@ export function alternativeOf(clock: Clock, of: string, args: Readonly<Record<st
 }
 
 export function recordOf(
-  { operationId, facts }: Pick<Question, 'operationId' | 'facts'>,
+  { operationId, facts, card }: Pick<Question, 'operationId' | 'facts' | 'card'>,
   more: Partial<OperationRecord> = {},
 ): OperationRecord {
   return {
@@ -48,7 +48,7 @@ export function recordOf(
     idempotency: 'None',
     plannedAtMs: facts.askedAtMs,
     expiresAtMs: facts.expiresAtMs,
-    plan: {},
+    plan: { card },
     ...more,
   };
 }

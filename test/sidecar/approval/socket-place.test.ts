@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { SocketRefused, takeSocketPlace } from '#sidecar/approval/socket-place.ts';
-import { run } from '#test/cli/run-postern.ts';
 
 const UID = process.getuid?.() ?? 0;
 const root = mkdtempSync(join(tmpdir(), 'postern-place-'));
@@ -34,8 +34,7 @@ async function refusal(path: string): Promise<string> {
 test('socket place: takes a path in a folder of our own, and makes its last folder with mode 0700', async () => {
   const path = join(folder(), 'new', 'approvals.sock');
   assert.equal(await takeSocketPlace(path, UID), path);
-  const { out } = await run('stat', ['-c', '%a', dirname(path)], {});
-  assert.equal(out.trim(), '700');
+  assert.equal(statSync(dirname(path)).mode & 0o777, 0o700);
 });
 
 for (const [mode, what] of [
@@ -83,11 +82,8 @@ test('socket place: refuses the socket of a process that listens, and removes on
   assert.match(await refusal(path), /another process listens/);
   await new Promise((resolve) => server.close(resolve));
   // A process that is killed leaves its socket.
-  await run(
-    process.execPath,
-    ['-e', `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`],
-    {},
-  );
+  const program = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
+  assert.equal(spawnSync(process.execPath, ['-e', program]).signal, 'SIGKILL');
   assert.equal(await takeSocketPlace(path, UID), path);
 });
 
