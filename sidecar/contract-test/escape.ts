@@ -17,7 +17,7 @@ import type { SlotValues } from '#core/contract/slot-value.ts';
 import { composedText } from '#core/contract/template-text.ts';
 import { parseStrictJson } from '#core/encoding/strict-json.ts';
 import { HttpClient } from '#sidecar/execute/http/client.ts';
-import { CANARY_SECRET, canaryCredential } from './canary-credential.ts';
+import { CANARY_SECRET, canaryCredential, replayedBinding } from './canary-credential.ts';
 import { attackedSlots, type EscapeCase, escapeCases, requestTemplates } from './escape-cases.ts';
 import { type Attach, type EscapeRange, fireShot, type ShotResult } from './escape-shot.ts';
 import type { Escape } from './judge-wire.ts';
@@ -173,18 +173,12 @@ class Credentials {
 
   #make(name: string): Attach {
     const binding = this.#bindings.find((one) => one.name === name);
-    // A contract may wait for its binding, and for its kind of credential: its slots can be fired at all the same.
-    if (binding === undefined || !isServed(binding)) return standIn;
-    const credential = canaryCredential(binding, systemClock);
+    // A contract may wait for its binding: its slots can be fired at all the same.
+    if (binding === undefined) return standIn;
+    const credential = canaryCredential(replayedBinding(binding), systemClock);
     return (request, signal) => credential.attach(request, signal);
   }
 }
-
-function isServed({ spec: { use } }: CompiledBinding): boolean {
-  return SERVED.some((kind) => use[kind] !== undefined);
-}
-
-const SERVED = ['bearer', 'header', 'basic', 'awsSigV4', 'oauth2ClientCredentials'] as const;
 
 const standIn: Attach = (request) => ({ ...request, headers: [...request.headers, ['authorization', `Bearer ${CANARY_SECRET}`]] });
 
