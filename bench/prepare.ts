@@ -19,7 +19,7 @@ export interface Prepared {
   readonly postern: string;
   readonly cache: string;
   /** Bundled as the sidecar is, so that no peer pays for reading many files. */
-  readonly peer: (name: 'grpc' | 'mcp-sdk' | 'direct') => string;
+  readonly peer: (name: 'grpc' | 'mcp-sdk' | 'direct' | 'write') => string;
   readonly python: string;
 }
 
@@ -28,7 +28,7 @@ export async function prepare(scratch: string, withPython: boolean): Promise<Pre
   mkdirSync(programs, { recursive: true });
   const go = run('go', ['build', '-o', programs, './...'], { cwd: join(HERE, 'go') });
   const peers = build({
-    entryPoints: ['grpc', 'mcp-sdk', 'direct'].map((name) => join(HERE, 'peers', `${name}.ts`)),
+    entryPoints: ['grpc', 'mcp-sdk', 'direct', 'write'].map((name) => join(HERE, 'peers', `${name}.ts`)),
     outdir: join(scratch, 'peers'),
     outExtension: { '.js': '.cjs' },
     bundle: true,

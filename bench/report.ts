@@ -1,4 +1,6 @@
 /** Medians over the rounds, ratios to F of the same round, and the table. */
+import type { Writes } from './writes.ts';
+
 export interface Point {
   readonly calls: number;
   readonly perSecond: number;
@@ -22,13 +24,18 @@ export interface Results {
   readonly cold: Readonly<Record<string, readonly Start[]>>;
   /** `node -e 0`: wall time and peak memory. */
   readonly emptyNode: readonly Start[];
+  readonly writes?: Writes;
 }
 
 export function report(results: Results, what: Readonly<Record<string, string>>): string {
-  return [throughput(results, what), ratios(results), memory(results), starts(results)].join('\n\n');
+  const { points, writes } = results;
+  const ofWrites = writes === undefined ? [] : [throughput(writes.points, what), ratios(writes.points, 'post'), syncs(writes)];
+  return [throughput(points, what), ratios(points, 'F'), ...ofWrites, memory(results), starts(results)].join('\n\n');
 }
 
-function throughput({ points }: Results, what: Readonly<Record<string, string>>): string {
+type Points = Results['points'];
+
+function throughput(points: Points, what: Readonly<Record<string, string>>): string {
   const rows = Object.entries(points).flatMap(([name, byWorkers]) =>
     Object.entries(byWorkers).map(([workers, rounds]) => [
       what[name] ?? name,
@@ -43,21 +50,25 @@ function throughput({ points }: Results, what: Readonly<Record<string, string>>)
   return table(['target', 'in flight', 'calls/s', 'p50 us', 'p99 us', 'CPU us/call', 'errors'], rows);
 }
 
-/** Each round against F of that round: what disturbs the machine disturbs neighbours alike. */
-function ratios({ points }: Results): string {
-  const floor = points.F;
-  if (floor === undefined) return 'No ratios without F.';
-  const rows = Object.entries(points).flatMap(([name, byWorkers]) =>
-    name === 'F'
+function syncs({ syncUs }: Writes): string {
+  return `One append of 400 bytes with fdatasync, where the journal is: ${whole(syncUs)} us (median of 200).`;
+}
+
+/** Each round against the floor of that round: what disturbs the machine disturbs neighbours alike. */
+function ratios(points: Points, name: string): string {
+  const floor = points[name];
+  if (floor === undefined) return `No ratios without ${name}.`;
+  const rows = Object.entries(points).flatMap(([each, byWorkers]) =>
+    each === name
       ? []
       : Object.entries(byWorkers).map(([workers, rounds]) => {
           const against = floor[Number(workers)] ?? [];
           const ratio = (of: (point: Point) => number) =>
             spread(rounds.flatMap((point, round) => (against[round] === undefined ? [] : [of(point) / of(against[round])])));
-          return [name, workers, ratio(({ perSecond }) => perSecond), ratio(({ p50Us }) => p50Us), ratio(({ serverCpuUs }) => serverCpuUs)];
+          return [each, workers, ratio(({ perSecond }) => perSecond), ratio(({ p50Us }) => p50Us), ratio(({ serverCpuUs }) => serverCpuUs)];
         }),
   );
-  return table(['ratio to F', 'in flight', 'calls/s', 'p50', 'CPU'], rows);
+  return table([`ratio to ${name}`, 'in flight', 'calls/s', 'p50', 'CPU'], rows);
 }
 
 function memory({ points, idleKb, emptyNode }: Results): string {

@@ -4,6 +4,7 @@ import { type Prepared, prepare } from './prepare.ts';
 import { output, type Running, residentKb, start } from './process.ts';
 import { type Point, type Results, report, type Start } from './report.ts';
 import { type Target, targetsOf, type Upstream } from './targets.ts';
+import { driveWrites, WRITERS } from './writes.ts';
 
 export interface Plan {
   readonly rounds: number;
@@ -35,13 +36,14 @@ export async function runBench({ plan, only, scratch, token }: BenchOptions): Pr
   await using _upstream = await start([prepared.upstream, `127.0.0.1:${UPSTREAM_PORT}`, token], {}, UPSTREAM_PORT);
   const targets = targetsOf(prepared, upstream).filter(({ name }) => wanted(name));
   const driven = await driveAll({ plan, prepared, upstream, targets, direct: wanted('direct') });
+  const writes = wanted('writes') ? await driveWrites(plan, prepared, upstream, say) : undefined;
   const cold: Record<string, readonly Start[]> = {};
   for (const target of targets.filter((each) => each.cold)) {
     say(`cold starts of ${target.name}`);
     cold[target.name] = await coldStarts(prepared, target, plan.starts);
   }
-  const results: Results = { ...driven, cold, emptyNode: await emptyNode(plan.starts) };
-  const what = { direct: 'undici direct (no server)', ...Object.fromEntries(targets.map(({ name, what }) => [name, what])) };
+  const results: Results = { ...driven, cold, emptyNode: await emptyNode(plan.starts), ...(writes === undefined ? {} : { writes }) };
+  const what = { direct: 'undici direct (no server)', ...WRITERS, ...Object.fromEntries(targets.map(({ name, what }) => [name, what])) };
   return { text: report(results, what), results };
 }
 

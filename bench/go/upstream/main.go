@@ -1,4 +1,5 @@
 // Upstream of the benchmark: GET /items/{id} gives 2 KB of JSON to whoever shows the credential, 401 to others.
+// POST /notes takes a note and answers 201 with its number, which is another one each time.
 // GET /counts tells how many requests of each kind came, so that a peer that forgot the credential is found out.
 //
 //	upstream ADDRESS TOKEN
@@ -7,6 +8,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -33,7 +35,7 @@ func main() {
 
 // serve answers reads of items with body.
 func serve(body []byte, credential string) http.Handler {
-	var authorized, refused atomic.Int64
+	var authorized, refused, notes atomic.Int64
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /items/{id}", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != credential {
@@ -45,8 +47,21 @@ func serve(body []byte, credential string) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		w.Write(body)
 	})
+	mux.HandleFunc("POST /notes", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != credential {
+			refused.Add(1)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprintf(w, `{"number":%d}`, notes.Add(1))
+	})
 	mux.HandleFunc("GET /counts", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"authorized":%d,"refused":%d}`, authorized.Load(), refused.Load())
+		fmt.Fprintf(w, `{"authorized":%d,"refused":%d,"notes":%d}`, authorized.Load(), refused.Load(), notes.Load())
 	})
 	return mux
 }
