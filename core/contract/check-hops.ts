@@ -2,6 +2,8 @@
  * The hops before a destination (`via`): each is a binding of its own, with its own key and its own pins, and listed in `spec.credentials`
  * like every other one the contract may use. So its digest is part of the revision, and whoever brings bindings and Secrets to a sidecar
  * needs to know nothing of hops. It need not grant itself to the contract (`contracts: []` is what a hop has): nothing is done there.
+ *
+ * A hop that is not listed leaves the contract not ready and is no error: the owner of a binding may put a hop before it at any time.
  */
 import { limits } from '#core/bounds/limits.ts';
 import type { HttpTarget, SshTarget } from './compiled.ts';
@@ -32,7 +34,7 @@ export function checkHops(draft: Draft, { target, uses, bindings }: Way): Hops {
     // Its owner wants a hop in between; going there directly is not what was granted.
     if (target.kind === 'http' && vias.length > 0)
       notReady.push(`The binding ${use} goes through a hop (via), and HTTP goes through none; only commands over SSH do.`);
-    for (const via of vias) follow(draft, { from: use, via, bindings, names });
+    for (const via of vias) follow(draft, { from: use, via, bindings, names, notReady });
   }
   return { names, notReady };
 }
@@ -44,7 +46,13 @@ function viasOf({ spec }: CompiledBinding): readonly string[] {
 /** From one hop to the hop before it, as far as they are there. */
 function follow(
   draft: Draft,
-  start: { readonly from: string; readonly via: string; readonly bindings: Way['bindings']; readonly names: Set<string> },
+  start: {
+    readonly from: string;
+    readonly via: string;
+    readonly bindings: Way['bindings'];
+    readonly names: Set<string>;
+    readonly notReady: string[];
+  },
 ): void {
   const node = draft.spec.at('credentials');
   let { from, via }: { from: string; via: string | undefined } = start;
@@ -55,7 +63,7 @@ function follow(
     }
     start.names.add(via);
     if (!node.list().some(({ value }) => value === via)) {
-      node.problem('binding-unlisted', `${via} is the hop before ${from}, and not in spec.credentials.`, { cure: `List ${via} too.` });
+      start.notReady.push(`The binding ${via} is the hop before ${from}: list it in spec.credentials too.`);
       return;
     }
     const hop = start.bindings.get(via);

@@ -36,11 +36,18 @@ test('hops: a hop that is listed and grants itself to nobody is a way, and its c
   assert.notEqual(moved.contract?.revision, through.contract?.revision);
 });
 
-test('hops: a hop that is not listed is refused, whichever in the row it is', () => {
+test('hops: a hop that is not listed leaves the contract not ready, whichever in the row it is', () => {
   const two = [web('inner'), host('inner', { 'destinations.0.via': 'outer' }), host('outer')];
   assert.deepEqual(errors(compiled(['web', 'inner', 'outer'], two)), []);
-  assert.deepEqual(errors(compiled(['web', 'inner'], two)), ['binding-unlisted spec.credentials']);
-  assert.deepEqual(errors(compiled(['web'], two)), ['binding-unlisted spec.credentials']);
+  assert.equal(compiled(['web', 'inner', 'outer'], two).contract?.notReady, undefined);
+  for (const [listed, missing, before] of [
+    [['web', 'inner'], 'outer', 'inner'],
+    [['web'], 'inner', 'web'],
+  ] as const) {
+    const { contract, problems } = compiled(listed, two);
+    assert.deepEqual(problems, []);
+    assert.equal(contract?.notReady, `The binding ${missing} is the hop before ${before}: list it in spec.credentials too.`);
+  }
 });
 
 test('hops: a hop that is not there yet leaves the contract not ready, and is no error', () => {
