@@ -12,10 +12,8 @@ import type { ContractRecord } from '#operator/kube/records.ts';
 
 export interface CompiledNow {
   readonly contract: CompiledContract;
-  /** Whether every effect needs a person: by the contract, or by a binding of it whatever the contract says. */
-  readonly needsPerson: boolean;
-  /** A binding demands a person for each call: no yes covers more than one. */
-  readonly eachUse: boolean;
+  /** Bindings whose owner demands a person for each effect, whatever the contract says. */
+  readonly eachUse: ReadonlySet<string>;
 }
 
 interface Kept {
@@ -50,9 +48,8 @@ export class CompiledContracts {
     if (object === undefined) return undefined;
     const { contract } = compileContract({ contract: object, ...surroundings(record, this.#cluster), presets: PRESETS, nowMs });
     if (contract === undefined || contract.notReady !== undefined) return undefined;
-    const eachUse = this.#bindingsOf(record).some(({ specJson }) => JSON.parse(specJson).approval === 'EachUse');
-    const needsPerson = contract.effects.approval.mode !== 'None' || (eachUse && contract.effect !== 'Read');
-    return { contract, needsPerson, eachUse };
+    const demanding = this.#bindingsOf(record).filter(({ specJson }) => JSON.parse(specJson).approval === 'EachUse');
+    return { contract, eachUse: new Set(demanding.map(({ name }) => name)) };
   }
 
   #bindingsOf({ namespace, credentials }: ContractRecord) {

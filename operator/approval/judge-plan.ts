@@ -15,6 +15,7 @@ import type { CompiledContract } from '#core/contract/compiled.ts';
 import { digestOf } from '#core/encoding/canonical.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import type { CompiledNow } from './compiled-contracts.ts';
+import { needsEachUse } from './each-use.ts';
 import { isOperationId } from './names.ts';
 import { type Refusal, refusal } from './refusal.ts';
 
@@ -119,12 +120,18 @@ function contractProblem(facts: CardFacts, contract: CompiledContract): Refusal 
 }
 
 /** One yes covers more calls only as the contract says. */
-function grantProblem({ grant }: CardFacts, { contract, eachUse }: CompiledNow): Refusal | undefined {
+function grantProblem(facts: CardFacts, compiled: CompiledNow): Refusal | undefined {
+  const { grant } = facts;
   if (grant === undefined) return undefined;
+  const { contract } = compiled;
   const { mode, calls = 0, vary } = contract.effects.approval;
   const free = vary.map((path) => `/${path.map((name) => name.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`);
   const fits =
-    mode === 'Session' && !eachUse && grant.calls >= 1 && grant.calls <= calls && grant.vary.every((path) => free.includes(path));
+    mode === 'Session' &&
+    !needsEachUse(compiled, facts) &&
+    grant.calls >= 1 &&
+    grant.calls <= calls &&
+    grant.vary.every((path) => free.includes(path));
   return fits ? undefined : refusal('INVALID_ARGUMENT', 'malformed', 'One approval would cover more calls than the contract allows.');
 }
 

@@ -18,6 +18,7 @@ import { isKubeError } from '#operator/kube/kube-error.ts';
 import { type ApprovalRecord, approvalRecord, type ContractRecord, type KubeObject } from '#operator/kube/records.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
 import { CompiledContracts, type CompiledNow } from './compiled-contracts.ts';
+import { needsPerson } from './each-use.ts';
 import { Holds } from './holds.ts';
 import { type Asker, type JudgedPlan, judgePlan, type PlannedOperation } from './judge-plan.ts';
 import { questionName } from './names.ts';
@@ -239,8 +240,8 @@ export class ApprovalRegister {
   }
 }
 
-function intentProblem({ holds, approval }: IntendedOperation, { compiled }: JudgedPlan): Refusal | undefined {
-  if (approval === '' && compiled.needsPerson)
+function intentProblem({ holds, approval }: IntendedOperation, { compiled, facts }: JudgedPlan): Refusal | undefined {
+  if (approval === '' && needsPerson(compiled, facts))
     return refusal('APPROVAL_REQUIRED', 'no_approval', 'This action needs the yes of a person, and none was named.');
   const { effect, effects } = compiled.contract;
   if (!holds && effect !== 'Read' && effects.idempotency.mode === 'None')
