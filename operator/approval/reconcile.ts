@@ -7,7 +7,7 @@ import type { Cluster } from '#operator/kube/cluster.ts';
 import type { EventTeller } from '#operator/kube/events.ts';
 import { isGone, isKubeError } from '#operator/kube/kube-error.ts';
 import { secondTime } from '#operator/kube/micro-time.ts';
-import type { ApprovalRecord } from '#operator/kube/records.ts';
+import type { ApprovalRecord, SessionRecord } from '#operator/kube/records.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
 import { tellingOf } from './events.ts';
 import { type ApprovalFacts, type ApprovalStep, approvalStep, deletedAtMs, type State } from './step.ts';
@@ -74,15 +74,15 @@ function factsOf({ namespace, spec }: ApprovalRecord, { sessions, contracts }: A
   const contract = contracts.get(keyOf({ namespace, name: spec.contract }));
   const settled = contract?.status?.observedGeneration === contract?.generation;
   return {
-    sessionOver: sessionOver(own?.status?.state, own?.spec.revoked === true),
+    sessionOver: sessionOver(own),
     silentSinceMs: connected === undefined || connected.status === 'True' ? undefined : Date.parse(connected.lastTransitionTime),
     revision: contract === undefined ? null : settled ? contract.status?.revision : undefined,
   };
 }
 
-function sessionOver(state: string | undefined, revoked: boolean): string | undefined {
-  if (revoked || state === 'Revoked') return 'The session that asked was revoked.';
-  return state === undefined || state === 'Ended' ? 'The session that asked has ended.' : undefined;
+function sessionOver(session: SessionRecord | undefined): string | undefined {
+  if (session === undefined || session.status?.state === 'Ended') return 'The session that asked has ended.';
+  return session.spec.revoked === true || session.status?.state === 'Revoked' ? 'The session that asked was revoked.' : undefined;
 }
 
 async function write(approval: ApprovalRecord, step: ApprovalStep, nowMs: number, means: ApprovalMeans): Promise<void> {

@@ -268,6 +268,7 @@ export class ControlRig implements AsyncDisposable {
 export interface SessionObject {
   readonly metadata: {
     readonly name: string;
+    readonly uid: string;
     readonly ownerReferences?: readonly { readonly uid: string }[];
     readonly finalizers?: readonly string[];
   };
