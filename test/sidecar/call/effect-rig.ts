@@ -134,6 +134,8 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       'rig.yaml',
     );
     const result = compileBundle(objects, { store, destinations, clock, onAnomaly: () => {} });
+    // A server left open would keep the test from ending.
+    if (result.bundle === undefined) void upstream[Symbol.asyncDispose]();
     if (result.bundle === undefined) throw new Error(JSON.stringify([...problems, ...result.problems]));
     return result.bundle;
   }
