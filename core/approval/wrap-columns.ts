@@ -8,6 +8,7 @@
  * word that no line could hold: a value that is broken there never reads like two words.
  */
 export function wrapColumns(text: string, columns: number): readonly string[] {
+  if (text.length <= columns && ASCII.test(text)) return [text.trimEnd()];
   const lines: string[] = [];
   let line = '';
   let width = 0;
@@ -35,6 +36,9 @@ export function wrapColumns(text: string, columns: number): readonly string[] {
   lines.push(line);
   return lines.map((each) => each.trimEnd());
 }
+
+/** One column each. */
+const ASCII = /^[ -~]*$/;
 
 /** An escape of the sanitizer stays whole, and a mark stays on its letter. */
 const UNIT = /<U\+[0-9A-F]{4,6}>|[^\p{M}]\p{M}*|\p{M}+/gsu;

@@ -22,6 +22,9 @@ export interface VisibleTextOptions {
 
 /** The text as it may be shown. Never throws; accepts lone surrogates (they are shown as code points). */
 export function visibleText(text: string, options: VisibleTextOptions = {}): string {
+  const chars = Math.max(options.chars ?? limits.visibleTextCharsMax, CHARS_MIN);
+  // Nearly every name, id and sentence: nothing to look at one by one.
+  if (text.length <= chars && PLAIN.test(text) && !LONG_RUN.test(text)) return text;
   const lines = Math.min(options.lines ?? 1, limits.visibleTextLinesMax);
   const pieces: string[] = [];
   const state: Runs = { last: '', run: 0, marks: MARKS_MAX, breaks: 0 };
@@ -35,7 +38,7 @@ export function visibleText(text: string, options: VisibleTextOptions = {}): str
     push(pieces, state, character);
   }
   endRun(pieces, state);
-  return cut(pieces, Math.max(options.chars ?? limits.visibleTextCharsMax, CHARS_MIN));
+  return cut(pieces, chars);
 }
 
 /** Whether a person sees the text exactly as it is: the card warns where this is false. */
@@ -49,6 +52,10 @@ const MARKS_MAX = 3;
 /** Equal spaces, and equal other characters, shown before they are counted instead. */
 const SPACES_MAX = 3;
 const REPEATS_MAX = 80;
+
+/** Printable ASCII, and in it a run that is counted instead of shown. */
+const PLAIN = /^[ -~]*$/;
+const LONG_RUN = / {4}|([!-~])\1{80}/;
 
 const SHOWN = /^[\p{L}\p{N}\p{P}\p{S} ]$/u;
 const MARK = /^[\p{Mn}\p{Mc}]$/u;

@@ -127,3 +127,14 @@ test('hostile corpus: finds a surface that shows what came', () => {
     assert.throws(() => expectHonest(`reason: ${hostile.text}`, hostile), `${hostile.id}: ${hostile.kind}`);
   }
 });
+
+test('visible text: plain text that is passed on at once reads as it does letter by letter', () => {
+  const piece = fc.oneof(fc.string({ maxLength: 20 }), fc.constantFrom('   ', '    ', '-'.repeat(80), '-'.repeat(81), 'ab'.repeat(50)));
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
+      const text = pieces.join('x');
+      // A letter beyond ASCII takes the whole text the long way.
+      assert.equal(`${visibleText(text)}\u00e9`, visibleText(`${text}\u00e9`));
+    }),
+  );
+});
