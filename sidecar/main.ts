@@ -8,6 +8,7 @@ import { limits } from '#core/bounds/limits.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import type { ResourceObject } from '#core/contract/resource-object.ts';
 import { createSealer } from '#core/encoding/seal.ts';
+import { PosternError } from '#core/error/postern-error.ts';
 import { GrpcServer } from '#core/runtime/grpc-server.ts';
 import { addHealth, HealthState } from '#core/runtime/health.ts';
 import { disarm, runtimeFacts, runtimeProblems } from '#core/runtime/hostile-runtime.ts';
@@ -58,7 +59,7 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
   const keys = sessionKeys(settings.state);
   warnOf(bindings, settings, parts.log);
   if (settings.allowLoopback) parts.log.warn('loopback destinations are allowed, for development only');
-  const journal = await openJournal(parts.clock, settings.state);
+  const journal = await openJournal(parts, settings.state).catch(refuseJournal);
   return serve(parts, settings, keys, fixedConfiguration(bundle), journal);
 }
 
@@ -77,7 +78,7 @@ export async function serveControlled(control: ControlSettings, settings: Sideca
   const { OperatorConfiguration } = await import('#sidecar/operator-configuration.ts');
   const parts = partsOf(settings, log);
   const { keys, directory } = keysOrNone(settings.state, log);
-  const journal = await openJournal(parts.clock, directory);
+  const journal = await openJournal(parts, directory).catch(noJournal(log));
   const configuration = new OperatorConfiguration({
     ...parts,
     ...(journal === undefined ? {} : { keeper: journal }),
@@ -142,7 +143,7 @@ async function serve(
 ): Promise<RunningSidecar> {
   const { clock, log, metrics, destinations } = parts;
   const operations = new Operations(clock, limits.operationsKeptMax);
-  const opened = await openEffects({ clock, configuration, journal, approvals: settings.approvals });
+  const opened = await openEffects({ clock, configuration, journal, approvals: settings.approvals, metrics: metrics.effects });
   const calls = new ActionCalls(() => configuration.bundle(), {
     clock,
     standing: configuration.standing,
@@ -263,6 +264,22 @@ function keysOrNone(state: string | undefined, log: Log): { readonly keys: Sessi
     );
     return { keys: ephemeralKeys(), directory: undefined };
   }
+}
+
+function refuseJournal(fault: unknown): never {
+  if (!(fault instanceof PosternError)) throw fault;
+  throw new StartRefused(
+    `its journal cannot be used: ${fault.message}`,
+    'Look at the folder "journal" below --state. Only one sidecar may use it; what it holds is what nobody may do twice.',
+  );
+}
+
+/** Calls that change nothing go on. */
+function noJournal(log: Log): (fault: unknown) => undefined {
+  return (fault) => {
+    log.error('the journal cannot be used, so effects are refused', {}, fault);
+    return undefined;
+  };
 }
 
 /** For a port that cannot be taken: who holds it is for a person to find out. */

@@ -2,11 +2,17 @@
  * What effects stand on: a journal, and somebody who decides. Where one of them is missing effects are refused with the reason, and reads go
  * on: they need neither.
  */
+import { join } from 'node:path';
 import type { Clock } from '#core/bounds/clock.ts';
+import type { EffectMetrics } from '#core/runtime/effect-metrics.ts';
+import type { Log } from '#core/runtime/log.ts';
+import { CountedDecider } from '#sidecar/approval/counted-decider.ts';
+import type { Decider } from '#sidecar/approval/decider.ts';
 import type { CallsMeans } from '#sidecar/call/action-calls.ts';
 import type { Configuration } from '#sidecar/configuration.ts';
+import { DurableJournal } from '#sidecar/journal/durable-journal.ts';
+import type { Entry } from '#sidecar/journal/entry.ts';
 import type { Journal } from '#sidecar/journal/journal.ts';
-import { MemoryJournal } from '#sidecar/journal/memory-journal.ts';
 import { startLocalApprovals } from '#sidecar/local-approvals.ts';
 
 export interface EffectsMeans {
@@ -16,6 +22,7 @@ export interface EffectsMeans {
   readonly journal: Journal | undefined;
   /** Path of the socket of the people who decide; undefined where nobody can be asked. */
   readonly approvals: string | undefined;
+  readonly metrics: EffectMetrics;
 }
 
 export interface OpenEffects {
@@ -24,10 +31,12 @@ export interface OpenEffects {
   close(): Promise<void>;
 }
 
-export async function openEffects({ clock, configuration, journal, approvals }: EffectsMeans): Promise<OpenEffects> {
+export async function openEffects({ clock, configuration, journal, approvals, metrics }: EffectsMeans): Promise<OpenEffects> {
   if (journal === undefined) return { effects: { none: NO_STATE }, close: () => Promise.resolve() };
+  metrics.unknownOperations(() => journal.list().filter(isOpen).length);
+  const counted = (decider: Decider) => new CountedDecider(decider, metrics, clock);
   if (configuration.decider !== undefined) {
-    return { effects: { journal, decider: configuration.decider }, close: () => journal.close() };
+    return { effects: { journal, decider: counted(configuration.decider) }, close: () => journal.close() };
   }
   const local = await startLocalApprovals({
     journal,
@@ -36,7 +45,7 @@ export async function openEffects({ clock, configuration, journal, approvals }: 
     contractOf: (name) => configuration.bundle()?.byContract(name)?.contract,
   });
   return {
-    effects: { journal, decider: local.decider },
+    effects: { journal, decider: counted(local.decider) },
     close: async () => {
       await local.close();
       await journal.close();
@@ -44,9 +53,22 @@ export async function openEffects({ clock, configuration, journal, approvals }: 
   };
 }
 
+/** Nobody knows what became of it, and nobody has found out. */
+function isOpen({ phase, resolution }: Entry): boolean {
+  return phase === 'unknown' && resolution === undefined;
+}
+
 const NO_STATE = 'This sidecar keeps nothing over a restart, so it calls nothing that changes the world: start it with --state.';
 
-/** Undefined where no folder is named. Throws where one is named and cannot be used: a journal that is not there must not look like none. */
-export async function openJournal(clock: Clock, state: string | undefined): Promise<Journal | undefined> {
-  return state === undefined ? undefined : new MemoryJournal(clock);
+/**
+ * Undefined where no folder is named. Throws AUDIT_UNAVAILABLE where one is named and cannot be used: a journal that is not there must not
+ * look like an empty one.
+ */
+export async function openJournal({ clock, log }: { clock: Clock; log: Log }, state: string | undefined): Promise<Journal | undefined> {
+  if (state === undefined) return undefined;
+  const onFault = (fault: string | undefined) => {
+    if (fault === undefined) log.info('the journal takes records again');
+    else log.error('the journal takes no records, so effects are refused', { reason: fault });
+  };
+  return DurableJournal.open({ folder: join(state, 'journal'), clock, onFault });
 }
