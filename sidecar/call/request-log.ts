@@ -4,6 +4,7 @@
  */
 
 import type { PosternError } from '#core/error/postern-error.ts';
+import type { EffectOutcome } from '#core/runtime/effect-metrics.ts';
 import type { Log } from '#core/runtime/log.ts';
 import type { SidecarMetrics } from '#core/runtime/metrics.ts';
 import type { Passed } from './gate.ts';
@@ -13,6 +14,8 @@ import type { CallEnd, Recorder } from './recorder.ts';
 export class RequestLog implements Recorder {
   readonly #log: Log;
   readonly #metrics: SidecarMetrics;
+  /** Operations that were let through to their first byte, until they end. */
+  readonly #sent = new Set<string>();
 
   constructor(log: Log, metrics: SidecarMetrics) {
     this.#log = log.child({ component: 'call' });
@@ -20,6 +23,7 @@ export class RequestLog implements Recorder {
   }
 
   intent({ plan }: Passed): void {
+    this.#sent.add(plan.operationId);
     this.#log.debug('call starts', { request_id: plan.requestId, operation_id: plan.operationId, action: plan.served.contract.action });
   }
 
@@ -28,7 +32,9 @@ export class RequestLog implements Recorder {
   }
 
   outcome(plan: Plan, end: CallEnd, durationMs: number): void {
-    const { action } = plan.served.contract;
+    const { action, effect } = plan.served.contract;
+    const sent = this.#sent.delete(plan.operationId);
+    if (effect !== 'Read') this.#metrics.effects.ended(action, effectOutcome(end, sent));
     const ids = { request_id: plan.requestId, operation_id: plan.operationId, action, duration_ms: Math.round(durationMs) };
     if (end.kind === 'failed') {
       this.#metrics.callFailed(action, end.error.reason, durationMs);
@@ -67,4 +73,10 @@ export class RequestLog implements Recorder {
     if (error.reason === 'INTERNAL') this.#log.error('call failed', fields, error);
     else this.#log.info('call failed', fields);
   }
+}
+
+function effectOutcome(end: CallEnd, sent: boolean): EffectOutcome {
+  if (end.kind === 'answered') return 'done';
+  if (end.error.reason === 'OUTCOME_UNKNOWN') return 'unknown';
+  return sent ? 'not_done' : 'refused';
 }
