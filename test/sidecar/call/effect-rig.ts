@@ -86,6 +86,7 @@ export interface Rig extends AsyncDisposable {
   /** A person says yes to the card of this operation as it stands. */
   approve(operationId: string): Promise<void>;
   deny(operationId: string): Promise<void>;
+  bundle(): Bundle;
   /** Serves other contracts from now on. */
   serve(contracts: Readonly<Record<string, string>>): void;
 }
@@ -176,6 +177,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       calls.confirm({ planId, ...(extra.deadlineMs === undefined ? {} : { deadlineMs: extra.deadlineMs }) }, contextOf(extra)),
     approve: (operationId) => decide(operationId, 'approved'),
     deny: (operationId) => decide(operationId, 'denied'),
+    bundle: () => bundle,
     serve: (contracts) => {
       bundle = compiled(contracts);
     },
