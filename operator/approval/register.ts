@@ -178,7 +178,8 @@ export class ApprovalRegister {
         `A person denied this very call; it may be asked about again in ${Math.ceil(coolMs / 60_000)} min.`,
       );
     const open = new Set(questions.filter((question) => isWaiting(question, nowMs)).map(({ name }) => name));
-    for (const name of this.#creating.get(account) ?? []) open.add(name);
+    const unseen = [...(this.#creating.get(account) ?? [])].filter((name) => approvals.get(keyOf({ ...asker, name })) === undefined);
+    for (const name of unseen) open.add(name);
     if (open.size < limits.approvalsOpenMax) return undefined;
     return refusal(
       'LIMIT_EXCEEDED',
