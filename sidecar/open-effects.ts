@@ -14,6 +14,8 @@ import { DurableJournal } from '#sidecar/journal/durable-journal.ts';
 import type { Entry } from '#sidecar/journal/entry.ts';
 import type { Journal } from '#sidecar/journal/journal.ts';
 import { startLocalApprovals } from '#sidecar/local-approvals.ts';
+import { countedDisk } from '#sidecar/wal/counted-disk.ts';
+import { nodeDisk } from '#sidecar/wal/disk.ts';
 
 export interface EffectsMeans {
   readonly clock: Clock;
@@ -64,11 +66,23 @@ const NO_STATE = 'This sidecar keeps nothing over a restart, so it calls nothing
  * Undefined where no folder is named. Throws AUDIT_UNAVAILABLE where one is named and cannot be used: a journal that is not there must not
  * look like an empty one.
  */
-export async function openJournal({ clock, log }: { clock: Clock; log: Log }, state: string | undefined): Promise<Journal | undefined> {
+export async function openJournal({ clock, log, metrics }: JournalMeans, state: string | undefined): Promise<Journal | undefined> {
   if (state === undefined) return undefined;
+  const { effects } = metrics;
   const onFault = (fault: string | undefined) => {
     if (fault === undefined) log.info('the journal takes records again');
     else log.error('the journal takes no records, so effects are refused', { reason: fault });
   };
-  return DurableJournal.open({ folder: join(state, 'journal'), clock, onFault });
+  const disk = countedDisk(nodeDisk, clock, (durationMs, bytes) => effects.journalSynced(durationMs, bytes));
+  // Until it is open, and when it never opens, nothing can be kept.
+  effects.journal(() => ({ bytes: 0, failed: true }));
+  const journal = await DurableJournal.open({ folder: join(state, 'journal'), clock, onFault, log: { disk } });
+  effects.journal(() => ({ bytes: journal.bytes, failed: journal.fault !== undefined }));
+  return journal;
+}
+
+interface JournalMeans {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: { readonly effects: EffectMetrics };
 }

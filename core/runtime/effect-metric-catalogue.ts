@@ -67,7 +67,7 @@ export const EFFECT_METRICS = {
   journal_failed_state: {
     type: 'gauge',
     unit: 'state',
-    help: '1 once the journal cannot be kept: every effect is answered AUDIT_UNAVAILABLE until a restart.',
+    help: '1 while the journal takes no records: every effect is answered AUDIT_UNAVAILABLE.',
     labels: [],
   },
 

@@ -19,7 +19,7 @@ export interface WaitingApprovals {
 export interface JournalState {
   /** On disk. */
   readonly bytes: number;
-  /** Nothing more can be kept. */
+  /** Nothing can be kept at the moment. */
   readonly failed: boolean;
 }
 

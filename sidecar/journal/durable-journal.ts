@@ -23,7 +23,7 @@ export interface DurableJournalOptions {
   readonly clock: Clock;
   /** Hears when records are no longer taken, and why; undefined when they are again. While there is a fault, effects are refused. */
   readonly onFault?: (fault: FaultKind | undefined) => void;
-  /** For tests; the others stand in limits. */
+  /** For tests, but for a disk that counts; the others stand in limits. */
   readonly log?: Pick<WalOptions, 'disk' | 'segmentBytes' | 'segmentAgeMs' | 'appendMs'>;
   /** Default limits.journalCompactBytesMin. */
   readonly compactBytesMin?: number;
@@ -83,6 +83,11 @@ export class DurableJournal extends RecordedJournal {
   /** Why records are not taken at the moment. */
   get fault(): FaultKind | undefined {
     return this.#wal.fault;
+  }
+
+  /** On disk. */
+  get bytes(): number {
+    return this.#wal.bytes;
   }
 
   override async close(): Promise<void> {
