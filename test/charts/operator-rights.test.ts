@@ -28,6 +28,9 @@ const NOT_PLAYED: Readonly<Record<string, string>> = {
   'create agentsessions.postern.dev': 'a stream of a sidecar (operator/control/session-object.ts)',
   'patch agentsessions.postern.dev': 'a session that outlives its pod (operator/session/reconcile.ts)',
   'delete agentsessions.postern.dev': 'a session 24 hours after its end (operator/session/reconcile.ts)',
+  'get actionapprovals.postern.dev': 'the approval an intent uses (operator/approval/register.ts)',
+  'create actionapprovals.postern.dev': 'a question or a hold of a sidecar (operator/approval/register.ts)',
+  'delete actionapprovals.postern.dev': 'a hold whose end is told (operator/approval/holds.ts)',
   'get pods': 'the pod that a token names (operator/control/authenticate.ts)',
   'patch pods': 'an announced rotation (operator/rotation/rotate.ts)',
   'get replicasets.apps': 'what made a pod (operator/control/session-object.ts)',
@@ -107,6 +110,30 @@ test('operator rights: with what the chart grants it leads, is refused nothing, 
     await until(
       'the session has a state',
       async () => (await tools.kubectl('get', 'asess', 'bot-0b6f6c1e', '-n', 'shop', '-o', 'jsonpath={.status.state}')) || undefined,
+    );
+    const digest = `sha256:${'1'.repeat(64)}`;
+    const hold = {
+      apiVersion: 'postern.dev/v1alpha1',
+      kind: 'ActionApproval',
+      metadata: { name: 'hold-1', namespace: 'shop' },
+      spec: {
+        purpose: 'Resolve',
+        serviceAccount: account,
+        contract: contractObject().metadata.name,
+        action: 'deploy',
+        revision: digest,
+        argumentsDigest: digest,
+        operationId: `op_${'a'.repeat(26)}`,
+        card: 'Deploy',
+        cardDigest: digest,
+        expiresAt: '2000-01-01T00:00:00Z',
+      },
+    };
+    const asked = await tools.kubectlWith(JSON.stringify(hold), 'create', `--as=${USER}`, '-f', '-');
+    assert.equal(asked.status, 0, asked.stderr);
+    await until(
+      'the approval has a state',
+      async () => (await tools.kubectl('get', 'aappr', 'hold-1', '-n', 'shop', '-o', 'jsonpath={.status.state}')) || undefined,
     );
     await until(
       'the CA is in the webhooks',

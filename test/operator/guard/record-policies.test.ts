@@ -263,6 +263,33 @@ test('approvals: a decision is made once', { skip }, async () => {
   }
 });
 
+test('approvals: whether an operation happened is said by a person who may, once it is a question, and never by the account that did it (APR-04, APR-05)', {
+  skip,
+}, async () => {
+  const { spec } = approval('held');
+  const { purpose: _, ...rest } = spec;
+  const held = {
+    ...approval('held'),
+    metadata: { name: 'held' },
+    spec: { ...rest, purpose: 'Resolve', operationId: `op_${'a'.repeat(26)}` },
+  };
+  expectAllowed(await cluster.call('POST', approvals, held, { as: operator }));
+  const path = `${approvals}/held/status`;
+  const resolved = (by: string) => decision(by, { verdict: 'NotDone' });
+  const early = await patch(path, resolved('ada'), approver);
+  assert.match(String(early.body.message), /still under way/, 'while it is under way nobody can know');
+  expectAllowed(await cluster.call('PATCH', path, { status: { state: 'Waiting' } }, { as: operator }));
+  expectRefused(await patch(path, resolved(agent.user), agent), /an agent never decides about itself/);
+  expectRefused(await patch(path, resolved(blanket.user), blanket), /needs the verb approve by name/);
+  for (const as of [guest, operator]) expectRefused(await patch(path, resolved(as.user), as), /needs the verb approve on the contract/);
+  expectRefused(await patch(path, resolved('grace'), approver), /must be your own user name, ada/);
+  assert.equal((await patch(path, decision('ada'), approver)).status, 422, 'Approved is no answer to it');
+  expectAllowed(await cluster.call('PATCH', path, resolved('ada'), { as: approver }));
+  assert.equal((await patch(path, decision('ada', { verdict: 'Done' }), approver)).status, 422, 'said once');
+  const taken = await cluster.call('DELETE', `${approvals}/held`, undefined, { as: approver });
+  assert.equal(taken.status, 403, 'nobody takes it away but the operator');
+});
+
 test('operator: changes of pods one annotation and nothing else', { skip }, async () => {
   const pod = plainPod('p');
   pod.metadata.annotations = { keep: 'me' };
