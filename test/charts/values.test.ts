@@ -23,6 +23,11 @@ const CHANGES: Readonly<Record<string, { readonly to: string; readonly shows: Re
     to: '[{"name":"tiny","cpu":{"request":"1m","limit":"2m"},"memory":{"request":"64Mi","limit":"65Mi"}}]',
     shows: /POSTERN_SIDECAR_SIZES, value: "tiny=1m\/2m\/64Mi\/65Mi"/,
   },
+  'approvalWebhook.url': {
+    to: 'https://hooks.example.com/x',
+    shows: /POSTERN_APPROVAL_WEBHOOK, value: "https:\/\/hooks\.example\.com\/x"/,
+  },
+  'approvalWebhook.secret': { to: 'postern-hook', shows: /secret: \{secretName: "postern-hook"/ },
   'operator.resources': { to: '{"limits":{"memory":"1Gi"}}', shows: /memory: 1Gi/ },
   'operator.heapMiB': { to: '700', shows: /max-old-space-size=700/ },
   'operator.nodeSelector': { to: '{"pool":"system"}', shows: /nodeSelector:\s+pool: system/ },
