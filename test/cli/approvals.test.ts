@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { socketPath } from '#cli/approval-connection.ts';
 import { renderQuestion, renderWaiting } from '#cli/approvals.ts';
 import { systemClock } from '#core/bounds/clock.ts';
@@ -142,6 +143,34 @@ test('approvals: says where it looked and what to do when nobody listens, or thi
   assert.equal(socketPath({}, { XDG_RUNTIME_DIR: '/run/user/1000' }), '/run/user/1000/postern/approvals.sock');
   assert.equal(socketPath({}, {}), '/run/postern/approvals.sock');
   assert.equal(socketPath({ socket: '/a' }, { POSTERN_APPROVALS: '/b' }), '/a');
+});
+
+const FILES = ['--contracts', directory, '--credentials', directory];
+const CONTROL = ['--control', '127.0.0.1:9', '--control-pin', `sha256:${'9f'.repeat(32)}`, '--control-token', join(directory, 'token')];
+for (const [what, flags, said] of [
+  ['a socket without a state folder', [...FILES, '--approvals', path], /--approvals needs --state\n.*must outlive a restart/],
+  [
+    'a socket beside an operator',
+    [...CONTROL, '--credentials', directory, '--state', directory, '--approvals', path],
+    /--approvals is for a sidecar without an operator\n.*kubectl postern approvals/,
+  ],
+] as const)
+  test(`sidecar: refuses ${what}, with the cure`, async () => {
+    const { code, err } = await runPostern(['sidecar', ...flags]);
+    assert.equal(code, 2);
+    assert.match(err, said);
+  });
+
+test('sidecar: does not start with a socket that others could replace, and says which folder and what to do', async () => {
+  const open = join(directory, 'open');
+  mkdirSync(open);
+  chmodSync(open, 0o777);
+  const contracts = fileURLToPath(new URL('../../examples/contracts/ssh-restart.yaml', import.meta.url));
+  const flags = ['--contracts', contracts, '--credentials', directory, '--state', join(directory, 'state')];
+  const ports = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0'];
+  const { code, err } = await runPostern(['sidecar', ...flags, ...ports, '--approvals', join(open, 'a.sock')]);
+  assert.equal(code, 2, err);
+  assert.match(err, /cannot take decisions: others may write to the folder .*open\n.*mode 0700/);
 });
 
 for (const hostile of HOSTILE_TEXTS)

@@ -74,6 +74,7 @@ on('approvals: a denied call never runs, and its caller reads why', async () => 
   await stage.deny(waiting, 'the item\u202e is fine');
   const error = await refusedAgain(waiting);
   assert.equal(error.reason, 'APPROVAL_DENIED');
+  assert.equal(error.details.because, 'the item<U+202E> is fine');
   assert.equal((await refusedAgain(waiting)).reason, 'APPROVAL_DENIED');
   assert.equal((await stage.refused('drop_item', ARGS)).reason, 'APPROVAL_DENIED', 'an equal call is not asked again at once');
   assert.equal(upstream.requests.length, 0);
