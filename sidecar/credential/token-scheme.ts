@@ -44,8 +44,8 @@ interface Token {
   readonly renewAtMs: number;
 }
 
-/** `fetch` rejects with PosternError VAULT_LOCKED or CREDENTIAL_INVALID. */
-export function tokenScheme(retired: RetiredSecrets, clock: Clock, fetch: () => Promise<FetchedToken>): Scheme {
+/** `ask` rejects with PosternError VAULT_LOCKED or CREDENTIAL_INVALID. */
+export function tokenScheme(retired: RetiredSecrets, clock: Clock, ask: () => Promise<FetchedToken>): Scheme {
   let token: Token | undefined;
   let pending: Promise<Token> | undefined;
 
@@ -56,7 +56,7 @@ export function tokenScheme(retired: RetiredSecrets, clock: Clock, fetch: () => 
   const renewed = async (): Promise<Token> => {
     try {
       const askedMs = clock.monotonicMs();
-      const next = tokenOf(await fetch(), askedMs);
+      const next = tokenOf(await ask(), askedMs);
       if (next.secret.reveal() !== token?.secret.reveal()) retire();
       token = next;
       return next;

@@ -191,5 +191,9 @@ test('alerts: a running Prometheus loads them, takes every query of the dashboar
 });
 
 test('dashboards: their identifiers stay, because bookmarks have them', () => {
-  assert.deepEqual(dashboards.map(({ text }) => (JSON.parse(text) as Dashboard).uid).sort(), ['postern-effects', 'postern-trust', 'postern-warnings']);
+  assert.deepEqual(dashboards.map(({ text }) => (JSON.parse(text) as Dashboard).uid).sort(), [
+    'postern-effects',
+    'postern-trust',
+    'postern-warnings',
+  ]);
 });

@@ -50,7 +50,8 @@ const leaf = await authority.issue({ commonName: 'github', hosts: ['127.0.0.1'] 
 const server = createServer({ key: leaf.keyPem, cert: leaf.certificatePem }, (request, response) => {
   const seconds = (nowMs + github.skewMs) / 1000;
   const claims = checkedClaims(request.headers.authorization ?? '');
-  const refused = request.method !== 'POST' || claims === undefined || claims.iat > seconds || claims.exp > seconds + 600 || claims.exp <= seconds;
+  const refused =
+    request.method !== 'POST' || claims === undefined || claims.iat > seconds || claims.exp > seconds + 600 || claims.exp <= seconds;
   const sendDate = { date: new Date(seconds * 1000).toUTCString() };
   if (refused) {
     response.writeHead(401, sendDate).end('{"message":"A JSON web token could not be decoded"}');
