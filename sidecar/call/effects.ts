@@ -150,7 +150,9 @@ export class Effects {
       },
       this.#means,
     );
-    const entry = await journal.plan(recordOf(made));
+    // The choices first: a card that names them must not outlive them in a crash.
+    for (const choice of made.choices) await journal.plan(recordOf(choice));
+    const entry = await journal.plan(recordOf(made.plan));
     this.#equal.planned(entry);
     return entry;
   }
@@ -228,7 +230,8 @@ export class Effects {
     if (plan.needs.kind !== 'person') return;
     await this.#grants.offer(plan);
     const { operationId, facts, card, cardDigest } = plan;
-    await this.#means.decider.ask({ name: plan.needs.question, operationId, facts, card, cardDigest, alternatives: [] });
+    const alternatives = plan.alternatives.map((choice) => ({ ...choice, facts: shownPlan(this.#entry(choice.operationId)).facts }));
+    await this.#means.decider.ask({ name: plan.needs.question, operationId, facts, card, cardDigest, alternatives });
   }
 
   /** planned -> failed. Should that not be written, the next caller comes to the same judgement. */

@@ -23,6 +23,7 @@ import { type Passed, passEffectGate } from './gate.ts';
 import { mergeAnswers } from './merge-answers.ts';
 import { countSteps, errorWith, type Outcome, outcomeJson } from './outcome.ts';
 import { type EffectPlan, type Target, targetsOf } from './plan.ts';
+import { readAgain } from './read-again.ts';
 import { recheckTarget } from './recheck-target.ts';
 import type { CallEnd } from './recorder.ts';
 import { Steps, type TargetAnswer } from './steps.ts';
@@ -84,6 +85,7 @@ class Attempt {
   async make(): Promise<Outcome> {
     const cancelAlarm = this.#means.clock.alarm(this.#timeLeftMs, () => this.#limit.abort());
     try {
+      await readAgain(this.#plan, { bundle: this.#means.bundle(), signal: this.#early }, this.#means);
       await checkBefore(this.#plan, { bundle: this.#means.bundle(), signal: this.#early }, this.#means);
       for (const target of this.#steps.open()) {
         if (!(await this.#take(target))) break;

@@ -10,13 +10,24 @@ import type { EffectPlan } from './plan.ts';
 /** What the record does not say itself. The arguments stand in the facts. */
 type KeptPlan = Pick<
   EffectPlan,
-  'summary' | 'facts' | 'card' | 'cardDigest' | 'needs' | 'rests' | 'each' | 'alternatives' | 'onePage' | 'resume' | 'evidenceUntilMs'
+  | 'summary'
+  | 'facts'
+  | 'card'
+  | 'cardDigest'
+  | 'needs'
+  | 'rests'
+  | 'each'
+  | 'alternatives'
+  | 'onePage'
+  | 'resume'
+  | 'evidenceUntilMs'
+  | 'readAgain'
 >;
 
 /** Throws LIMIT_EXCEEDED for one that is larger than limits.journalPlanBytesMax. */
 export function recordOf(plan: EffectPlan): OperationRecord {
   const { contract } = plan.served;
-  const { summary, facts, card, cardDigest, needs, rests, each, alternatives, onePage, resume, evidenceUntilMs } = plan;
+  const { summary, facts, card, cardDigest, needs, rests, each, alternatives, onePage, resume, evidenceUntilMs, readAgain } = plan;
   const kept: KeptPlan = {
     summary,
     facts,
@@ -29,6 +40,7 @@ export function recordOf(plan: EffectPlan): OperationRecord {
     ...(each === undefined ? {} : { each }),
     ...(resume === undefined ? {} : { resume }),
     ...(evidenceUntilMs === undefined ? {} : { evidenceUntilMs }),
+    ...(readAgain === undefined ? {} : { readAgain }),
   };
   const text = JSON.stringify(kept);
   if (Buffer.byteLength(text) > limits.journalPlanBytesMax) {

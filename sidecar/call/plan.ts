@@ -44,6 +44,8 @@ export interface EffectPlan extends Plan {
   /** The argument whose elements get a request each. */
   readonly each?: ArgumentPath;
   readonly alternatives: readonly PlanChoice[];
+  /** Arguments of the read behind the evidence, where it is to be made again right before the effect. */
+  readonly readAgain?: Plan['args'];
 }
 
 /** Who must have agreed. */

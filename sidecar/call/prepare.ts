@@ -24,8 +24,9 @@ import { readBefore } from './before.ts';
 import type { Bundle, ServedAction } from './bundle.ts';
 import type { ExecuteCall } from './calls.ts';
 import { checkCall, checkContract } from './checks.ts';
-import { judgeEvidence } from './judge-evidence.ts';
-import { type EffectPlan, type Needs, type Plan, questionName } from './plan.ts';
+import { type Choice, choicesOf } from './choices.ts';
+import { type JudgedEvidence, judgeEvidence } from './judge-evidence.ts';
+import { type EffectPlan, type Needs, type Plan, type PlanChoice, questionName } from './plan.ts';
 import type { Standing } from './standing.ts';
 
 export interface PrepareMeans {
@@ -75,10 +76,36 @@ export interface EffectInput {
   readonly signal: AbortSignal;
 }
 
+export interface Prepared {
+  readonly plan: EffectPlan;
+  /** Other plans that stand on its card; each is kept like it. */
+  readonly choices: readonly EffectPlan[];
+}
+
 /** Throws PosternError: EVIDENCE_*, INVALID_ARGUMENT for a value that fits no request, LIMIT_EXCEEDED, and what the read of `prepare` throws. */
-export async function prepareEffect(plan: Plan, input: EffectInput, means: ReadMeans): Promise<EffectPlan> {
-  const { contract } = plan.served;
+export async function prepareEffect(plan: Plan, input: EffectInput, means: ReadMeans): Promise<Prepared> {
   const evidence = judgeEvidence(plan, input, means);
+  const choices: EffectPlan[] = [];
+  const { verdict } = evidence ?? {};
+  for (const choice of verdict?.kind === 'review' ? choicesOf(plan, verdict) : []) {
+    const judged = judgeEvidence(choice.plan, input, means);
+    choices.push(await planEffect(choice.plan, { ...input, evidence: judged, choice, of: plan.operationId }, means));
+  }
+  return { plan: await planEffect(plan, { ...input, evidence, choices }, means), choices };
+}
+
+interface PlanInput extends Omit<EffectInput, 'evidence'> {
+  readonly evidence: JudgedEvidence | undefined;
+  /** Beside it on its card. */
+  readonly choices?: readonly EffectPlan[];
+  /** This plan is one of the choices on the card of the operation `of`. */
+  readonly choice?: Choice;
+  readonly of?: string;
+}
+
+async function planEffect(plan: Plan, input: PlanInput, means: ReadMeans): Promise<EffectPlan> {
+  const { contract } = plan.served;
+  const { evidence, choice } = input;
   const before = await readBefore(plan, input, means);
   // The first time that a value meets its place: what fits no request is refused before a person is asked.
   const requests = contract.effect === 'Read' ? [] : renderEffect({ contract, args: plan.args, operationId: plan.operationId });
@@ -111,6 +138,7 @@ export async function prepareEffect(plan: Plan, input: EffectInput, means: ReadM
     ...(evidence === undefined ? {} : { evidence: evidence.facts }),
     ...(grant === undefined ? {} : { grant }),
     ...(input.denied === undefined ? {} : { denied: input.denied }),
+    ...standingOf(input),
   };
   const card = renderCard(contract, facts);
   return {
@@ -127,19 +155,40 @@ export async function prepareEffect(plan: Plan, input: EffectInput, means: ReadM
     expiresAtMs,
     needs,
     rests: revisionsOf(plan, input.bundle),
-    alternatives: [],
+    alternatives: (input.choices ?? []).map(choiceOn),
     ...(contract.effects.forEach === undefined ? {} : { each: contract.effects.forEach.argument }),
-    ...(evidence === undefined ? {} : { evidenceUntilMs: evidence.untilMs }),
+    ...evidenceRulesOf(evidence, choice),
   };
+}
+
+/** What is asked again right before the effect need not be young now. */
+function evidenceRulesOf(
+  evidence: JudgedEvidence | undefined,
+  choice: Choice | undefined,
+): Pick<EffectPlan, 'evidenceUntilMs' | 'readAgain'> {
+  if (evidence === undefined) return {};
+  return choice?.readAgain === true ? { readAgain: evidence.verdict.claim.args } : { evidenceUntilMs: evidence.untilMs };
+}
+
+function choiceOn({ facts, operationId, card, cardDigest }: EffectPlan): PlanChoice {
+  return { name: facts.alternative?.name ?? '', operationId, card, cardDigest };
+}
+
+/** Whether it is a choice on another card, or has choices on its own. */
+function standingOf({ choice, of = '', choices = [] }: PlanInput): Pick<CardFacts, 'alternative' | 'choices'> {
+  if (choice !== undefined) return { alternative: { name: choice.name, of: questionName(of) } };
+  const names = choices.flatMap(({ facts }) => (facts.alternative === undefined ? [] : [facts.alternative.name]));
+  return names.length === 0 ? {} : { choices: names };
 }
 
 /**
  * A person must agree where the contract or the owner of the credential says so, and where the evidence is not enough by itself. An
  * earlier yes for a range of calls counts only where nothing but the contract asks.
  */
-function needsOf(plan: Plan, { granted }: EffectInput, demanded: boolean): Needs {
+function needsOf(plan: Plan, { granted, choice, of }: PlanInput, demanded: boolean): Needs {
   const { mode } = plan.served.contract.effects.approval;
   const question = questionName(plan.operationId);
+  if (choice !== undefined && of !== undefined) return { kind: 'person', question: questionName(of), alternative: choice.name };
   if (demanded || mode === 'EachCall') return { kind: 'person', question };
   if (mode === 'None') return { kind: 'nobody' };
   return { kind: 'person', question: granted ?? question };

@@ -86,6 +86,8 @@ export interface Rig extends AsyncDisposable {
   /** A person says yes to the card of this operation as it stands. */
   approve(operationId: string): Promise<void>;
   deny(operationId: string): Promise<void>;
+  /** A person says yes to another plan on that card. */
+  choose(operationId: string, alternative: string): Promise<void>;
   bundle(): Bundle;
   /** Serves other contracts from now on. */
   serve(contracts: Readonly<Record<string, string>>): void;
@@ -153,11 +155,14 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   });
   const execute: Rig['execute'] = (action, args, extra = {}) =>
     calls.execute({ ...callOf(action, args, extra), onePage: false }, contextOf(extra));
-  const decide = async (operationId: string, verdict: 'approved' | 'denied') => {
+  const decide = async (operationId: string, verdict: 'approved' | 'denied', alternative?: string) => {
     const question = local.question(operationId.replace('_', '-'));
     if (question === undefined) throw new Error('nobody was asked');
     const said = { approver: 'tess', reason: '' };
-    await local.decide(question.name, { verdict, cardDigest: question.cardDigest, ...said });
+    const chosen = question.alternatives.find(({ name }) => name === alternative);
+    const { cardDigest } = chosen ?? question;
+    if (verdict === 'denied') await local.decide(question.name, { verdict, cardDigest, ...said });
+    else await local.decide(question.name, { verdict, cardDigest, ...said, ...(alternative === undefined ? {} : { alternative }) });
   };
   return {
     calls,
@@ -177,6 +182,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       calls.confirm({ planId, ...(extra.deadlineMs === undefined ? {} : { deadlineMs: extra.deadlineMs }) }, contextOf(extra)),
     approve: (operationId) => decide(operationId, 'approved'),
     deny: (operationId) => decide(operationId, 'denied'),
+    choose: (operationId, alternative) => decide(operationId, 'approved', alternative),
     bundle: () => bundle,
     serve: (contracts) => {
       bundle = compiled(contracts);
