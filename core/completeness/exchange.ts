@@ -24,7 +24,7 @@ export type BodyFault = 'cut' | 'unframed' | 'undecodable' | 'contentType' | 'to
 export interface Reply {
   readonly kind: 'reply';
   readonly status: number;
-  /** Of a command over SSH, whose status is 0: how it ended. Without one of the two nobody knows how (failure case SSH-06). */
+  /** Of a command over SSH, whose status is 0: how it ended. Without one of the two nobody knows how (failure case SSH-06). Signals as RFC 4254 names them, `KILL`. */
   readonly exit?: { readonly code: number } | { readonly signal: string };
   /** What a command wrote to its error stream, capped, with credentials masked. */
   readonly stderr?: string;

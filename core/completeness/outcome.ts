@@ -45,17 +45,19 @@ function named(rule: OutcomeRule, reply: Reply): Outcome {
 
 /** A command of which nobody knows whether it did its work (failure cases SSH-06, SSH-08). We ended the one that wrote too much. */
 function unendedOf(reply: Reply): Outcome | undefined {
-  if (reply.fault === 'tooLarge') return faultOf(reply, 'Ok') ?? { kind: 'Ok' };
-  if (reply.exit === undefined)
-    return { kind: 'failed', failure: { kind: 'Protocol', message: 'the host did not say how the command ended' } };
-  if (!('signal' in reply.exit)) return undefined;
-  return { kind: 'failed', failure: { kind: 'Protocol', message: `the command was ended by the signal ${reply.exit.signal}` } };
+  const { exit, fault } = reply;
+  if (exit === undefined && fault === 'tooLarge') return faultOf(reply, 'Ok') ?? { kind: 'Ok' };
+  if (exit === undefined) return unbelieved('the host did not say how the command ended');
+  return 'signal' in exit ? unbelieved(`the command was ended by the signal ${exit.signal}`) : undefined;
+}
+
+function unbelieved(message: string): Outcome {
+  return { kind: 'failed', failure: { kind: 'Protocol', message } };
 }
 
 function byStatus(reply: Reply): Outcome {
-  const { status, exit } = reply;
-  if (status === NO_STATUS && exit !== undefined && 'code' in exit && exit.code === 0) return faultOf(reply, 'Ok') ?? { kind: 'Ok' };
-  if (status === 0) return byExit(reply);
+  const { status } = reply;
+  if (status === NO_STATUS) return byExit(reply);
   // 206 answers a request for a range, and none was made (failure case HTTP-32).
   if (status === 206) return failed('Protocol');
   if (status >= 200 && status <= 299) return faultOf(reply, 'Ok') ?? { kind: 'Ok' };
@@ -65,12 +67,10 @@ function byStatus(reply: Reply): Outcome {
   return failed('Rejected');
 }
 
-/** A command: exit 0 is Ok, any other its refusal. One that was killed, or never said how it ended, is no answer (failure case SSH-06). */
 function byExit(reply: Reply): Outcome {
   const { exit } = reply;
-  if (exit === undefined) return failed('Protocol');
-  if ('signal' in exit) return failed('Unavailable');
-  return exit.code === 0 ? (faultOf(reply, 'Ok') ?? { kind: 'Ok' }) : failed('Rejected');
+  const isZero = exit !== undefined && 'code' in exit && exit.code === 0;
+  return isZero ? (faultOf(reply, 'Ok') ?? { kind: 'Ok' }) : failed('Rejected');
 }
 
 /** Of a reply over SSH. */

@@ -100,32 +100,14 @@ class CappedBytes {
   }
 }
 
-/** The host writes the name; only what POSIX and RFC 4254 know is repeated. */
-function signalName(written: string | undefined): string {
-  return written !== undefined && SIGNALS.has(written) ? written : 'unknown';
+/** As RFC 4254 names it, `KILL`; the library puts SIG before it. The host writes the name, so only what POSIX knows is repeated. */
+function signalName(written = ''): string {
+  const name = written.replace(/^SIG/, '');
+  return SIGNALS.has(name) ? name : 'unknown';
 }
 
 const SIGNALS: ReadonlySet<string> = new Set(
-  [
-    'ABRT',
-    'ALRM',
-    'BUS',
-    'FPE',
-    'HUP',
-    'ILL',
-    'INT',
-    'KILL',
-    'PIPE',
-    'QUIT',
-    'SEGV',
-    'SYS',
-    'TERM',
-    'TRAP',
-    'USR1',
-    'USR2',
-    'XCPU',
-    'XFSZ',
-  ].map((name) => `SIG${name}`),
+  'ABRT ALRM BUS FPE HUP ILL INT KILL PIPE QUIT SEGV SYS TERM TRAP USR1 USR2 XCPU XFSZ'.split(' '),
 );
 
 function ignore(): void {
