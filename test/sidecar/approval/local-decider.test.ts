@@ -236,6 +236,21 @@ test('local decider: one yes covers as many calls as its card says, and only arg
   await assert.rejects(rig.decider.admit(call({ ...ARGS, reason: 'Once more, please.' })), fails('APPROVAL_EXPIRED'));
 });
 
+test('local decider: calls that were begun under one yes count against it after a restart, where the journal alone tells of them', async () => {
+  const rig = new Rig();
+  const question = await rig.asked({ grant: { calls: 2, vary: ['/reason'] } });
+  await rig.decider.decide(question.name, yes(question));
+  for (const reason of ['The first.', 'The second.']) {
+    const call = questionOf(rig.clock, { args: { ...ARGS, reason } });
+    await rig.journal.plan(recordOf(call));
+    await rig.run(call, question.name);
+    rig.restarted();
+  }
+  assert.deepEqual(rig.journal.kept('approval/uses/'), [], 'written once, in the entries');
+  const third = questionOf(rig.clock, { args: { ...ARGS, reason: 'The third.' } });
+  await assert.rejects(rig.decider.admit(intentOf(third, question.name)), fails('APPROVAL_EXPIRED'));
+});
+
 test('local decider: a yes to several calls ends at its time, also when the wall clock was put back (APR-11)', async () => {
   const rig = new Rig();
   const question = await rig.asked({ grant: { calls: 5, vary: ['/reason'] } });
