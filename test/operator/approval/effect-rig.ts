@@ -281,11 +281,15 @@ export class EffectSidecar {
     return { name: `op-${id}`, facts, card: renderCard(contract, facts) };
   }
 
-  async ask(plan: Plan, cardDigest: string = plan.card.digest): Promise<ApprovalState['state']> {
+  async ask(plan: Plan, cardDigest: string = plan.card.digest, choices: readonly Plan[] = []): Promise<ApprovalState['state']> {
     const from = this.stream.messages.length;
     const operationId = plan.facts.operationId;
     const factsJson = encodeCardFacts(plan.facts);
-    this.stream.send({ case: 'approval', value: { name: plan.name, plan: { operationId, factsJson, cardDigest }, alternatives: [] } });
+    const alternatives = choices.map(({ facts, card }) => ({
+      name: facts.alternative?.name ?? '',
+      plan: { operationId: facts.operationId, factsJson: encodeCardFacts(facts), cardDigest: card.digest },
+    }));
+    this.stream.send({ case: 'approval', value: { name: plan.name, plan: { operationId, factsJson, cardDigest }, alternatives } });
     return this.#answer('approval', from, ({ name }) => name === plan.name).then(({ state }) => state);
   }
 

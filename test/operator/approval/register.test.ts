@@ -228,3 +228,58 @@ test('effects: an operator that dies between hold and verdict leaves a hold, and
   await own.settle(plan, OperationEnd.DONE);
   assert.equal(await stage.exists(stage.hold(plan)), false);
 });
+
+test('effects: what a person decides while the operator is down counts once when it is back', { skip }, async () => {
+  const stage = await effects.stage('down');
+  const agent = await effects.rig.pod('down', 'bot-3', 'bot');
+  const before = await effects.rig.replica();
+  const first = await stage.connect(before, agent);
+  const plan = first.plan(ARGS);
+  await first.ask(plan);
+  await before.stop();
+  await stage.decide(plan.name, { verdict: 'Approved' });
+  const now = await effects.rig.replica();
+  const back = await stage.connect(now, agent);
+  assert.equal((await back.ask(plan)).case, 'approved');
+  assert.equal((await back.intend(plan)).case, 'admitted');
+  await back.settle(plan, OperationEnd.DONE);
+  assert.equal(codeOf(await back.intend(plan)), 'APPROVAL_EXPIRED');
+  assert.equal((await stage.get(plan.name)).status?.callsUsed, 1);
+  await now.stop();
+});
+
+test('effects: one yes of mode Session covers so many calls, in which only what the card names may differ', { skip }, async () => {
+  const stage = await effects.stage('grant', {
+    approval: { mode: 'Session', expiresAfter: '15m', calls: 2, vary: ['/reason'] },
+    idempotency: { mode: 'Natural' },
+  });
+  const { own } = stage;
+  const grant = { calls: 2, vary: ['/reason'] };
+  const plan = own.plan(ARGS, { grant });
+  assert.equal((await own.ask(plan)).case, 'waiting');
+  await stage.decide(plan.name, { verdict: 'Approved' });
+  const use = (args: Record<string, string>) => own.intend(own.plan(args, { grant }), plan.name, false);
+  assert.equal((await use(ARGS)).case, 'admitted');
+  assert.equal(codeOf(await use({ ...ARGS, version: '0.0.1' })), 'APPROVAL_REQUIRED', 'the version is fixed');
+  assert.equal((await use({ ...ARGS, reason: 'another one' })).case, 'admitted');
+  const { status } = await stage.get(plan.name);
+  assert.deepEqual([status?.state, status?.callsUsed], ['Used', 2]);
+  assert.equal(codeOf(await use(ARGS)), 'APPROVAL_EXPIRED');
+  assert.equal((await stage.list()).length, 1, 'what may happen twice is not held');
+});
+
+test('effects: a yes to an alternative admits that operation and not the first (APR-01)', { skip }, async () => {
+  const stage = await effects.stage('choice');
+  const { own } = stage;
+  const plan = own.plan(ARGS, { choices: ['listed-only'] });
+  const other = own.plan({ ...ARGS, version: '1.0.0' }, { alternative: { name: 'listed-only', of: plan.name } });
+  assert.equal((await own.ask(plan, plan.card.digest, [other])).case, 'waiting');
+  const { spec } = await stage.get(plan.name);
+  assert.deepEqual(
+    spec.alternatives?.map(({ name, operationId, card }) => [name, operationId, card]),
+    [['listed-only', other.facts.operationId, other.card.text]],
+  );
+  await stage.decide(plan.name, { verdict: 'Approved', alternative: 'listed-only', cardDigest: other.card.digest });
+  assert.equal(codeOf(await own.intend(plan)), 'APPROVAL_REQUIRED');
+  assert.equal((await own.intend(other, plan.name)).case, 'admitted');
+});
