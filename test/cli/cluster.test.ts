@@ -3,127 +3,31 @@
  * the CRDs, a kubeconfig as people have it; once through the real kubectl.
  */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { parse } from 'yaml';
 import { programPath, unavailable } from '#test/servers/build.ts';
-import { type KubeApiserver, startKubeApiserver } from '#test/servers/kube-apiserver.ts';
-import { type Ran, run } from './run-postern.ts';
+import {
+  condition,
+  github,
+  kubeconfigs,
+  listIssues,
+  PLUGIN,
+  POSTERN,
+  plugin,
+  put,
+  running,
+  startRig,
+  stopRig,
+  UID,
+  writeKubeconfig,
+} from './cluster-rig.ts';
+import { run } from './run-postern.ts';
 
 const skip = await unavailable('etcd', 'kube-apiserver', 'kubectl');
-const PLUGIN = join(import.meta.dirname, '..', '..', 'cli', 'kubectl-postern.mjs');
-const POSTERN = '/apis/postern.dev/v1alpha1/namespaces/triage';
-const UID = '01234567-89ab-cdef-0123-456789abcdef';
 
-let api: KubeApiserver | undefined;
-let folder = '';
-const running = () => api ?? assert.fail('the API server did not start');
-
-before(
-  async () => {
-    if (skip !== false) return;
-    folder = mkdtempSync(join(tmpdir(), 'postern-cluster-cli-'));
-    api = await startKubeApiserver();
-    for (const name of readdirSync('crds')) {
-      const crd = parse(readFileSync(`crds/${name}`, 'utf8'), { maxAliasCount: -1 });
-      assert.equal((await api.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd)).status, 201);
-    }
-    assert.equal((await api.request('POST', '/api/v1/namespaces', { metadata: { name: 'triage' } })).status, 201);
-    for (const plural of ['actioncontracts', 'credentialbindings', 'agentsessions']) {
-      while ((await api.request('GET', `${POSTERN}/${plural}`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    writeKubeconfig('admin', api.adminToken);
-    await fill();
-  },
-  { timeout: 120_000 },
-);
-
-after(async () => {
-  await api?.[Symbol.asyncDispose]();
-  if (folder !== '') rmSync(folder, { recursive: true });
-});
-
-function writeKubeconfig(name: string, token: string): void {
-  const { url, caPem } = running();
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'test',
-    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test', namespace: 'triage' } }],
-    clusters: [{ name: 'test', cluster: { server: url, 'certificate-authority-data': Buffer.from(caPem).toString('base64') } }],
-    users: [{ name: 'test', user: { token } }],
-  };
-  writeFileSync(join(folder, name), JSON.stringify(config));
-}
-
-function plugin(args: readonly string[], user = 'admin'): Promise<Ran> {
-  return run(process.execPath, [PLUGIN, ...args], { KUBECONFIG: join(folder, user) });
-}
-
-async function put(plural: string, name: string, spec: unknown, status: unknown, root = POSTERN): Promise<void> {
-  const kind = { actioncontracts: 'ActionContract', credentialbindings: 'CredentialBinding', agentsessions: 'AgentSession' }[plural];
-  const made = await running().request<{ message?: string }>('POST', `${root}/${plural}`, {
-    apiVersion: 'postern.dev/v1alpha1',
-    kind,
-    metadata: { name },
-    spec,
-  });
-  assert.equal(made.status, 201, made.body.message);
-  const told = await running().request<{ message?: string }>('PATCH', `${root}/${plural}/${name}/status`, { status });
-  assert.equal(told.status, 200, told.body.message);
-}
-
-const condition = (type: string, status: string, message: string) => ({
-  type,
-  status,
-  reason: 'Said',
-  message,
-  lastTransitionTime: '2026-01-01T00:00:00Z',
-});
-
-const listIssues = {
-  action: 'list_issues',
-  summary: 'List issues',
-  owner: 'triage-team',
-  effect: 'Read',
-  callers: [{ serviceAccount: 'bot' }],
-  credentials: ['github'],
-  arguments: { type: 'object', additionalProperties: false, properties: {} },
-  http: { credential: 'github', method: 'GET', url: 'https://api.example.com/issues' },
-};
-const github = {
-  owner: 'platform',
-  secret: { name: 'postern-github' },
-  contracts: ['list-issues'],
-  destinations: [{ origin: 'https://api.example.com' }],
-  use: { bearer: { key: 'token' } },
-};
-
-async function fill(): Promise<void> {
-  const contract = {
-    ...listIssues,
-    warnings: [
-      { name: 'lag', code: 'STALE_INDEX', owner: 'search-team', expires: '2020-01-01', message: 'The index lags' },
-      { name: 'scope', code: 'DEFAULT_SCOPE_APPLIED', owner: 'triage-team', expires: '2999-01-01', message: 'Open ones only' },
-    ],
-  };
-  await put('actioncontracts', 'list-issues', contract, {
-    best: 'Complete',
-    sessions: { current: 2, behind: 1 },
-    warnings: [{ code: 'STALE_INDEX', owner: 'search-team', sessions: 2, lastSeen: '2026-01-01T00:00:00Z' }],
-    conditions: [condition('Ready', 'False', 'The binding github is not there \u001b[31m yet')],
-  });
-  const session = (pod: string, serviceAccount: string) => ({ pod: { name: pod, uid: UID }, serviceAccount, node: 'n1', image: 'agent:1' });
-  const connected = { state: 'Active', conditions: [condition('Connected', 'True', 'Connected')] };
-  for (const pod of ['bot-a', 'bot-b']) await put('agentsessions', `${pod}-01234567`, session(pod, 'bot'), connected);
-  await put('agentsessions', 'other-01234567', session('other', 'other'), { state: 'Suspended', because: 'a second sidecar' });
-  await put('credentialbindings', 'github', github, {
-    announcedRevision: 'old',
-    keys: [{ key: 'token', present: 2, values: [{ digest: '11111111', sidecars: 2 }] }],
-  });
-}
+before(() => (skip === false ? startRig() : undefined), { timeout: 120_000 });
+after(stopRig);
 
 test('kubectl postern actions: shows the state and why an action does not work, without acting on control characters', {
   skip,
@@ -268,55 +172,15 @@ test('kubectl postern rotate: is done when every sidecar uses another value than
   assert.equal(code, 0);
 });
 
-test('kubectl postern explain-pod: says why a pod has no sidecar, which guards are missing, and what to do', { skip }, async () => {
-  const pod = await makePod('bot-c');
-  const first = await plugin(['explain-pod', pod]);
-  assert.equal(first.code, 0);
-  assert.match(first.out, /^pod bot-c \(account bot\): has no sidecar\n {2}why: Namespace triage is not enforced/);
-  assert.match(first.out, /guards: 0 of \d+ hold\n {4}postern-\S+ Missing: no ValidatingAdmissionPolicy/);
-  assert.match(first.out, /do: Run: kubectl label namespace triage postern\.dev\/enforce=/);
-  await running().request('PATCH', '/api/v1/namespaces/triage', { metadata: { labels: { 'postern.dev/enforce': '' } } });
-  const accepted = { observedGeneration: 1, conditions: [condition('Accepted', 'True', 'ok')], callers: [{ serviceAccount: 'bot' }] };
-  await running().request('PATCH', `${POSTERN}/actioncontracts/list-issues/status`, { status: accepted });
-  const { out } = await plugin(['explain-pod', pod]);
-  assert.match(out, /granted, and not mounted: postern-github \(token\)/);
-  assert.match(out, /do: Make the pod anew/);
-});
-
-test('kubectl postern explain-pod: -o json has the same, and a pod that is not there is a usage error', { skip }, async () => {
-  const { out } = await plugin(['explain-pod', 'bot-c', '-o', 'json']);
-  const { verdict, guards } = JSON.parse(out) as { verdict: { injected: boolean }; guards: unknown[] };
-  assert.deepEqual([verdict.injected, guards.length > 5], [false, true]);
-  assert.equal((await plugin(['explain-pod', 'typo'])).code, 2);
-});
-
-async function makePod(name: string): Promise<string> {
-  await running().createServiceAccountToken('triage', 'bot');
-  const made = await running().request<{ message?: string }>('POST', '/api/v1/namespaces/triage/pods', {
-    metadata: { name },
-    spec: { serviceAccountName: 'bot', containers: [{ name: 'agent', image: 'agent:1' }] },
-  });
-  assert.equal(made.status, 201, made.body.message);
-  return name;
-}
-
-test('kubectl postern: a refusal of the API server is one sentence and a cure, not a stack', { skip }, async () => {
-  writeKubeconfig('nobody', await running().createServiceAccountToken('triage', 'nobody'));
-  const { code, err } = await plugin(['sessions'], 'nobody');
-  assert.equal(code, 1);
-  assert.match(err, /403.*agentsessions.*forbidden/s);
-  assert.match(err, /Ask for the role/);
-  const pod = await plugin(['explain-pod', 'bot-c'], 'nobody');
-  assert.match(pod.err, /403.*pods.*forbidden.*ask for view in the namespace/s);
-  assert.doesNotMatch(err, /at .*\.ts:/);
-});
-
 test('kubectl postern: the real kubectl finds the plugin by its name', { skip }, async () => {
-  const bin = join(folder, 'bin');
+  const bin = join(kubeconfigs(), 'bin');
   mkdirSync(bin);
   symlinkSync(PLUGIN, join(bin, 'kubectl-postern'));
   const path = [bin, dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);
-  const { code, out } = await run(await programPath('kubectl'), ['postern', 'actions'], { PATH: path, KUBECONFIG: join(folder, 'admin') });
+  const { code, out } = await run(await programPath('kubectl'), ['postern', 'actions'], {
+    PATH: path,
+    KUBECONFIG: join(kubeconfigs(), 'admin'),
+  });
   assert.equal(code, 0);
   assert.match(out, /list_issues/);
 });
