@@ -9,7 +9,7 @@ import { type Recovered, segmentName } from './recover.ts';
 export async function makeDurable({ disk, folder }: { readonly disk: Disk; readonly folder: string }, recovered: Recovered): Promise<void> {
   try {
     await disk.syncFolder(folder);
-    if (recovered.sealed || recovered.lastFrame === undefined) return;
+    if (recovered.lastFrame === undefined) return;
     const { number, at, bytes } = recovered.lastFrame;
     const file = await disk.openDurable(join(folder, segmentName(number)));
     try {
