@@ -171,7 +171,7 @@ test('github app: a clock that is wrong by more is refused without a word of the
 
 test('github app: a token is renewed before its end by the clock of GitHub, and the old one stays masked', async () => {
   reset();
-  github.skewMs = 45_000;
+  github.skewMs = -45_000;
   using own = credential();
   const first = await tokenOf(own);
   nowMs += 3600_000 - limits.tokenMarginMs - 1000;
