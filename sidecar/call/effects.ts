@@ -4,22 +4,19 @@
  *
  *     call -> its operation (by id, or an equal one that waits or runs, or a new plan) -> judged -> begun | joined | told again
  */
-import type { CardFacts } from '#core/approval/card-facts.ts';
-import { limits } from '#core/bounds/limits.ts';
 import type { PosternError } from '#core/error/postern-error.ts';
 import type { Change } from '#sidecar/approval/decider.ts';
 import type { Entry } from '#sidecar/journal/entry.ts';
 import type { CallContext, ConfirmCall, ExecuteCall, ExecuteResult, OperationView, PlanView, PrepareCall } from './calls.ts';
-import { askedError, heldError, otherCallError, runsOnError, unknownOperationError } from './effect-errors.ts';
-import { EqualPlans } from './equal-plans.ts';
+import { askedError, runsOnError, unknownOperationError } from './effect-errors.ts';
 import { type EffectMeans, execute } from './execute.ts';
 import { Grants } from './grants.ts';
 import { changedError, isChanged, judgePlan } from './judge-plan.ts';
-import { planOf, recordOf, shownPlan } from './kept-plan.ts';
+import { planOf, shownPlan } from './kept-plan.ts';
+import { holdsEqualCalls, OperationLookup } from './operation-lookup.ts';
 import { operationView, planView } from './operation-view.ts';
 import { type Outcome, outcomeJson, recordedOutcome, tell } from './outcome.ts';
 import { type EffectPlan, type Plan, targetsOf } from './plan.ts';
-import { prepareEffect } from './prepare.ts';
 import { RunsUnderWay } from './runs-under-way.ts';
 import { Settlements } from './settlements.ts';
 
@@ -27,10 +24,8 @@ export class Effects {
   readonly #means: EffectMeans;
   readonly #grants: Grants;
   readonly #settlements: Settlements;
-  readonly #equal: EqualPlans;
+  readonly #lookup: OperationLookup;
   readonly #runs: RunsUnderWay;
-  /** By contract and arguments: when an equal call was denied, for the next card. */
-  readonly #denied = new Map<string, NonNullable<CardFacts['denied']>>();
   readonly #listeners = new Set<(change: Change) => void>();
   readonly #forget: () => void;
 
@@ -38,7 +33,7 @@ export class Effects {
     this.#means = means;
     this.#grants = new Grants(means);
     this.#settlements = new Settlements(means, (entry) => this.#planIfUnchanged(entry));
-    this.#equal = new EqualPlans(means.journal);
+    this.#lookup = new OperationLookup(means, this.#grants, this.#settlements);
     this.#runs = new RunsUnderWay(means.clock);
     this.#forget = means.decider.onChange((change) => this.#heard(change));
   }
@@ -58,12 +53,12 @@ export class Effects {
   }
 
   async execute(plan: Plan, call: ExecuteCall, context: CallContext): Promise<ExecuteResult> {
-    const entry = await this.#operationOf(plan, call, context.signal);
+    const entry = await this.#lookup.operationOf(plan, call, context.signal);
     return this.#proceed(entry.record.operationId, context, call.deadlineMs);
   }
 
   async prepare(plan: Plan, call: PrepareCall, context: CallContext): Promise<PlanView> {
-    const entry = await this.#operationOf(plan, call, context.signal);
+    const entry = await this.#lookup.operationOf(plan, call, context.signal);
     const kept = this.#planIfUnchanged(entry);
     if (entry.phase === 'planned' && kept !== undefined && this.#judge(kept).kind === 'ask') await this.#ask(kept);
     return planView(entry, this.#questionOf(entry));
@@ -98,63 +93,6 @@ export class Effects {
     this.#forget();
     await this.#settlements.stop();
     await this.#runs.idle(graceMs);
-  }
-
-  /** Which operation a call means. Throws PosternError. */
-  async #operationOf(plan: Plan, call: PrepareCall, signal: AbortSignal): Promise<Entry> {
-    const { journal } = this.#means;
-    if (call.operationId !== undefined) {
-      const entry = journal.get(call.operationId);
-      if (entry === undefined) throw unknownOperationError();
-      if (entry.record.contract !== plan.served.contract.name || entry.record.argsDigest !== plan.argsDigest)
-        throw otherCallError(call.operationId);
-      return entry;
-    }
-    // The next part of a walk is a call of its own.
-    if (plan.resume !== undefined) return this.#plan(plan, call, signal);
-    return (
-      (await this.#held(plan)) ??
-      this.#equal.find(plan, this.#means.clock.wallMs()) ??
-      this.#equal.once(plan, () => this.#plan(plan, call, signal))
-    );
-  }
-
-  /** An equal call that runs, or was found to be done; throws OUTCOME_UNKNOWN for one that nobody knows the outcome of. */
-  async #held(plan: Plan): Promise<Entry | undefined> {
-    const { journal } = this.#means;
-    const { name } = plan.served.contract;
-    const held = journal.held(name, plan.argsDigest);
-    if (held === undefined || held.phase === 'running') return held;
-    const { operationId } = held.record;
-    await this.#settlements.now(operationId);
-    const now = journal.get(operationId);
-    if (now === undefined || now.phase === 'failed') return undefined;
-    // The caller could not know: what it asks for took effect. It is told so, and not once more done.
-    if (now.phase === 'done') return now;
-    if (!holdsEqualCalls(now, plan, this.#means.clock.wallMs())) return undefined;
-    throw heldError(operationId);
-  }
-
-  async #plan(plan: Plan, call: PrepareCall, signal: AbortSignal): Promise<Entry> {
-    const { journal, decider } = this.#means;
-    const denied = this.#denied.get(keyOf(plan));
-    const made = await prepareEffect(
-      plan,
-      {
-        bundle: this.#means.bundle(),
-        evidence: call.evidence ?? [],
-        requester: decider.requester(),
-        granted: plan.served.contract.effects.approval.mode === 'Session' ? this.#grants.covering(plan) : undefined,
-        signal,
-        ...(denied === undefined ? {} : { denied }),
-      },
-      this.#means,
-    );
-    // The choices first: a card that names them must not outlive them in a crash.
-    for (const choice of made.choices) await journal.plan(recordOf(choice));
-    const entry = await journal.plan(recordOf(made.plan));
-    this.#equal.planned(entry);
-    return entry;
   }
 
   /** The one road to an outcome, for every front and every repetition. */
@@ -240,16 +178,8 @@ export class Effects {
     const shown = shownPlan(entry);
     const steps = targetsOf(shown.facts.args, shown.each).map(({ index }) => ({ index, state: 'untouched' as const }));
     await this.#means.journal.end(operationId, 'failed', outcomeJson({ phase: 'failed', steps, error }));
-    if (error.reason === 'APPROVAL_DENIED') this.#remember(entry);
-  }
-
-  #remember(entry: Entry): void {
     const state = this.#questionOf(entry);
-    if (state?.kind !== 'decided') return;
-    const { approver, atMs } = state.decision;
-    this.#denied.set(keyOf(entry.record), { atMs, approver });
-    const [oldest] = this.#denied.keys();
-    if (this.#denied.size > limits.approvalsOpenMax * DENIED_KEPT && oldest !== undefined) this.#denied.delete(oldest);
+    if (error.reason === 'APPROVAL_DENIED' && state?.kind === 'decided') this.#lookup.denied(entry, state.decision);
   }
 
   #mayRepeat(entry: Entry): boolean {
@@ -338,18 +268,4 @@ export class Effects {
       // It was resolved meanwhile, or the journal is unusable and says so to every call.
     }
   }
-}
-
-/** Denials remembered for one open question that there may be. */
-const DENIED_KEPT = 10;
-
-function keyOf(plan: { readonly argsDigest: string } & ({ readonly served: Plan['served'] } | { readonly contract: string })): string {
-  return `${'served' in plan ? plan.served.contract.name : plan.contract} ${plan.argsDigest}`;
-}
-
-/** Not where the remote knows a repetition: always (Natural), or while it keeps the key. */
-function holdsEqualCalls({ record, endedAtMs = 0 }: Entry, { served }: Pick<Plan, 'served'>, nowMs: number): boolean {
-  const { mode, ttlMs = 0 } = served.contract.effects.idempotency;
-  if (mode === 'Natural') return false;
-  return mode === 'None' || nowMs >= Math.max(record.plannedAtMs, endedAtMs - served.contract.completeness.limits.timeMs) + ttlMs;
 }

@@ -1,0 +1,114 @@
+/**
+ * Which operation a call means: the one it names, an equal one that runs or waits, or a new plan. The same call twice is never two questions
+ * to a person, and an equal of one that nobody knows the outcome of is no call at all.
+ */
+import type { CardFacts } from '#core/approval/card-facts.ts';
+import { limits } from '#core/bounds/limits.ts';
+import type { Decision } from '#sidecar/approval/decider.ts';
+import type { Entry } from '#sidecar/journal/entry.ts';
+import type { PrepareCall } from './calls.ts';
+import { heldError, otherCallError, unknownOperationError } from './effect-errors.ts';
+import { EqualPlans } from './equal-plans.ts';
+import type { EffectMeans } from './execute.ts';
+import type { Grants } from './grants.ts';
+import { recordOf } from './kept-plan.ts';
+import type { Plan } from './plan.ts';
+import { prepareEffect } from './prepare.ts';
+import type { Settlements } from './settlements.ts';
+
+export class OperationLookup {
+  readonly #means: EffectMeans;
+  readonly #grants: Grants;
+  readonly #settlements: Settlements;
+  readonly #equal: EqualPlans;
+  /** By contract and arguments: when an equal call was denied, for the next card. */
+  readonly #denied = new Map<string, NonNullable<CardFacts['denied']>>();
+
+  constructor(means: EffectMeans, grants: Grants, settlements: Settlements) {
+    this.#means = means;
+    this.#grants = grants;
+    this.#settlements = settlements;
+    this.#equal = new EqualPlans(means.journal);
+  }
+
+  /** Which operation a call means. Throws PosternError. */
+  async operationOf(plan: Plan, call: PrepareCall, signal: AbortSignal): Promise<Entry> {
+    const { journal } = this.#means;
+    if (call.operationId !== undefined) {
+      const entry = journal.get(call.operationId);
+      if (entry === undefined) throw unknownOperationError();
+      if (entry.record.contract !== plan.served.contract.name || entry.record.argsDigest !== plan.argsDigest)
+        throw otherCallError(call.operationId);
+      return entry;
+    }
+    // The next part of a walk is a call of its own.
+    if (plan.resume !== undefined) return this.#plan(plan, call, signal);
+    return (
+      (await this.#held(plan)) ??
+      this.#equal.find(plan, this.#means.clock.wallMs()) ??
+      this.#equal.once(plan, () => this.#plan(plan, call, signal))
+    );
+  }
+
+  /** An equal call that runs, or was found to be done; throws OUTCOME_UNKNOWN for one that nobody knows the outcome of. */
+  async #held(plan: Plan): Promise<Entry | undefined> {
+    const { journal } = this.#means;
+    const { name } = plan.served.contract;
+    const held = journal.held(name, plan.argsDigest);
+    if (held === undefined || held.phase === 'running') return held;
+    const { operationId } = held.record;
+    await this.#settlements.now(operationId);
+    const now = journal.get(operationId);
+    if (now === undefined || now.phase === 'failed') return undefined;
+    // The caller could not know: what it asks for took effect. It is told so, and not once more done.
+    if (now.phase === 'done') return now;
+    if (!holdsEqualCalls(now, plan, this.#means.clock.wallMs())) return undefined;
+    throw heldError(operationId);
+  }
+
+  async #plan(plan: Plan, call: PrepareCall, signal: AbortSignal): Promise<Entry> {
+    const { journal, decider } = this.#means;
+    const denied = this.#denied.get(keyOf(plan.served.contract.name, plan.argsDigest));
+    const made = await prepareEffect(
+      plan,
+      {
+        bundle: this.#means.bundle(),
+        evidence: call.evidence ?? [],
+        requester: decider.requester(),
+        granted: plan.served.contract.effects.approval.mode === 'Session' ? this.#grants.covering(plan) : undefined,
+        signal,
+        ...(denied === undefined ? {} : { denied }),
+      },
+      this.#means,
+    );
+    // The choices first: a card that names them must not outlive them in a crash.
+    for (const choice of made.choices) await journal.plan(recordOf(choice));
+    const entry = await journal.plan(recordOf(made.plan));
+    this.#equal.planned(entry);
+    return entry;
+  }
+
+  /** A person said no; the next card of an equal call says so. */
+  denied({ record }: Entry, { approver, atMs }: Decision): void {
+    this.#denied.set(keyOf(record.contract, record.argsDigest), { atMs, approver });
+    const [oldest] = this.#denied.keys();
+    if (this.#denied.size > limits.approvalsOpenMax * DENIED_KEPT && oldest !== undefined) this.#denied.delete(oldest);
+  }
+}
+
+/** Denials remembered for one open question that there may be. */
+const DENIED_KEPT = 10;
+
+function keyOf(contract: string, argsDigest: string): string {
+  return `${contract} ${argsDigest}`;
+}
+
+/**
+ * Not where the remote knows a repetition: always (Natural), or while it keeps the key. That is counted from the plan, before which nothing
+ * was sent: a key that was sent again is no younger for it.
+ */
+export function holdsEqualCalls({ record }: Entry, { served }: Pick<Plan, 'served'>, nowMs: number): boolean {
+  const { mode, ttlMs = 0 } = served.contract.effects.idempotency;
+  if (mode === 'Natural') return false;
+  return mode === 'None' || nowMs >= record.plannedAtMs + ttlMs;
+}
