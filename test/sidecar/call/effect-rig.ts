@@ -64,6 +64,8 @@ export interface RigOptions {
   /** Shared by the processes of one session. */
   readonly keys?: SessionKeys;
   readonly upstream?: Upstream;
+  /** Changes the YAML of contracts and binding before it is read. */
+  readonly edit?: (yaml: string) => string;
   /** Instead of the one of a sidecar alone. */
   readonly decider?: (journal: Journal) => Decider;
 }
@@ -114,6 +116,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const clock = options.clock ?? systemClock;
   const destinations = new Destinations({ allowLoopback: true });
   const store = new CredentialStore({ directory, clock, onRead: () => {} });
+  const edit = options.edit ?? ((yaml: string) => yaml);
   let bundle = compiled(options.contracts ?? { 'put-note': FREE });
   const journal = options.journal ?? new MemoryJournal(clock);
   const local = new LocalDecider({ journal, clock, reachable: true, contractOf: (name) => bundle.byContract(name)?.contract });
@@ -133,7 +136,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
 
   function compiled(contracts: Readonly<Record<string, string>>): Bundle {
     const { objects, problems } = readYaml(
-      contractFile(contracts).replaceAll(/\bUPSTREAM\b/g, `http://127.0.0.1:${upstream.port}`),
+      edit(contractFile(contracts).replaceAll(/\bUPSTREAM\b/g, `http://127.0.0.1:${upstream.port}`)),
       'rig.yaml',
     );
     const result = compileBundle(objects, { store, destinations, clock, onAnomaly: () => {} });

@@ -1,7 +1,8 @@
 /** Operations that change something, one at a time: what a caller is told, what the remote saw, what the journal holds. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ASKED, answerNote, FREE, NOTE, startRig } from './effect-rig.ts';
+import { systemClock } from '#core/bounds/clock.ts';
+import { ASKED, answerNote, FREE, NOTE, READ_NOTE, startRig } from './effect-rig.ts';
 
 const NOW = new AbortController().signal;
 
@@ -142,4 +143,58 @@ test('effects: ListOperations has them beside the reads, newest first', async ()
   const page = rig.calls.listOperations();
   assert.equal(page.operations[0]?.operationId, operationId);
   assert.equal(page.operations[0]?.card, undefined, 'a list carries no cards');
+});
+
+test('effects: a credential whose owner wants a person for each use gets one, whatever the contract says; reads with it do not', async () => {
+  await using rig = await startRig({
+    contracts: { 'put-note': FREE, 'read-note': READ_NOTE },
+    edit: (yaml) => yaml.replace('spec:\n  owner: flow', 'spec:\n  approval: EachUse\n  owner: flow'),
+  });
+  const { reason, operationId = '' } = await rig.refused('put_note', NOTE);
+  assert.equal(reason, 'APPROVAL_REQUIRED');
+  await rig.execute('read_note', { id: 'one' });
+  await rig.approve(operationId);
+  await rig.execute('put_note', NOTE);
+  assert.equal(rig.effects(), 1);
+});
+
+test('effects: a read that a person must agree to is planned, asked, made once, and its answer is kept', async () => {
+  await using rig = await startRig({ contracts: { 'read-note': `${READ_NOTE}\n  approval: {mode: EachCall}` } });
+  const { reason, operationId = '' } = await rig.refused('read_note', { id: 'one' });
+  assert.equal(reason, 'APPROVAL_REQUIRED');
+  assert.equal(rig.upstream.requests.length, 0);
+  await rig.approve(operationId);
+  const read = await rig.execute('read_note', { id: 'one' });
+  assert.equal(Buffer.from(read.dataJson).toString(), '{"note":{"id":"one","state":"open"}}');
+  assert.deepEqual((await rig.confirm(operationId)).dataJson, read.dataJson);
+  assert.equal(rig.upstream.requests.length, 1);
+  assert.equal((await rig.refused('read_note', { id: 'one' })).reason, 'APPROVAL_REQUIRED', 'the next one is asked for again');
+});
+
+test('effects: reads that were not whole stand on the next card, and a yes begins the list anew', async () => {
+  let broken = true;
+  await using rig = await startRig({
+    contracts: { 'put-note': ASKED, 'read-note': READ_NOTE },
+    answer: (request, response) =>
+      broken && request.method === 'GET' ? void response.writeHead(503).end() : answerNote(request, response),
+  });
+  await rig.refused('read_note', { id: 'one' });
+  broken = false;
+  const asked = await rig.refused('put_note', NOTE);
+  assert.match(asked.operation?.card ?? '', /read_note at .*REMOTE_UNAVAILABLE/s);
+  await rig.approve(asked.operationId ?? '');
+  await rig.execute('put_note', NOTE);
+  assert.doesNotMatch((await rig.refused('put_note', NOTE)).operation?.card ?? '', /read_note/);
+});
+
+test('effects: a plan that is not begun in its time is over, and says so', async () => {
+  let skewMs = 0;
+  const clock = { ...systemClock, wallMs: () => Date.now() + skewMs };
+  await using rig = await startRig({ clock });
+  const { planId } = await rig.prepare('put_note', NOTE);
+  skewMs = 25 * 3_600_000;
+  await assert.rejects(rig.confirm(planId), { reason: 'APPROVAL_EXPIRED' });
+  assert.equal(rig.effects(), 0);
+  const { operationId } = await rig.execute('put_note', NOTE);
+  assert.notEqual(operationId, planId);
 });
