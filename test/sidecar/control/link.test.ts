@@ -9,6 +9,7 @@ import { before, test } from 'node:test';
 import { systemClock } from '#core/bounds/clock.ts';
 import { ControlRefusal } from '#core/wire/control-refusal.ts';
 import { State } from '#proto/postern/control/v1/control_pb.ts';
+import { PROTOCOLS } from '#sidecar/control/stream.ts';
 import { type FakeOperatorOptions, pinOfPem, replicaCertificate, startFakeOperator } from '#test/fakes/operator.ts';
 import { eventually } from '#test/flow/controlled-stage.ts';
 import { type Authority, createAuthority } from '#test/servers/certificates.ts';
@@ -109,7 +110,7 @@ const BROKEN: readonly (readonly [what: string, end: 'protocol_broken' | 'versio
     [
       'a version of the protocol that nobody offered',
       'version_unsupported',
-      { welcome: { case: 'welcome', value: { session: 's', namespace: 'n', protocol: 2, heartbeatMs: 1000n } } },
+      { welcome: { case: 'welcome', value: { session: 's', namespace: 'n', protocol: Math.max(...PROTOCOLS) + 1, heartbeatMs: 1000n } } },
     ],
   ];
 
