@@ -20,7 +20,8 @@ export function lockFolder(folder: string): { release(): void } {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(join(folder, 'lock'), { timeout: 0 });
-    database.exec('BEGIN EXCLUSIVE');
+    // No journal file beside it: nothing is written, and a full disk must not keep the lock from being taken.
+    database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
   } catch (cause) {
     database?.close();
     throw logFault((cause as { readonly errcode?: unknown }).errcode === SQLITE_BUSY ? 'locked' : 'unreadable', cause);
