@@ -239,6 +239,34 @@ test('leaving: before the send nothing is sent; after it the operation goes on, 
   assert.equal(slow.effects(), 1);
 });
 
+test('leaving while the target is read again: nothing is sent; with another caller still there it goes on (GRPC-07)', async () => {
+  const contracts = { 'put-note': writeContract(`${FREELY}\n${RECHECK}`), 'read-note': READ_NOTE };
+  for (const stays of [false, true]) {
+    const leave = new AbortController();
+    const release = Promise.withResolvers<void>();
+    const reading = Promise.withResolvers<void>();
+    await using rig = await startRig({
+      contracts,
+      answer: (request, response) => {
+        if (request.method !== 'GET') return answerNote(request, response);
+        reading.resolve();
+        void release.promise.then(() => answerNote(request, response));
+      },
+    });
+    const { planId } = await rig.prepare('put_note', NOTE);
+    const first = rig.confirm(planId, { signal: leave.signal }).catch(PosternError.from);
+    const second = stays ? rig.confirm(planId) : undefined;
+    await reading.promise;
+    leave.abort();
+    await first;
+    release.resolve();
+    if (second !== undefined) assert.equal((await second).operationId, planId);
+    const operation = await rig.calls.getOperation(planId, 5000, NOW);
+    assert.equal(operation.state, stays ? 'done' : 'failed');
+    assert.equal(rig.effects(), stays ? 1 : 0);
+  }
+});
+
 test('approval: a wait with GetOperation ends when the person decides', async () => {
   await using rig = await startRig({ contracts: { 'put-note': ASKED } });
   const { operationId = '' } = await rig.refused('put_note', NOTE);
