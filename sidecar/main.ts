@@ -30,7 +30,7 @@ import { Cursors } from '#sidecar/cursor/cursor.ts';
 import { ephemeralKeys, keptKeys, type SessionKeys, StateUnusable } from '#sidecar/cursor/keys.ts';
 import { Destinations } from '#sidecar/execute/http/destinations.ts';
 import type { RemotesMeans } from '#sidecar/execute/open-remotes.ts';
-import type { Journal } from '#sidecar/journal/journal.ts';
+import type { DurableJournal } from '#sidecar/journal/durable-journal.ts';
 import { Operations } from '#sidecar/journal/operations.ts';
 import { openEffects, openJournal } from '#sidecar/open-effects.ts';
 import { actionService } from '#sidecar/serve/action-service.ts';
@@ -139,11 +139,18 @@ async function serve(
   settings: SidecarSettings,
   keys: SessionKeys,
   configuration: Configuration,
-  journal: Journal | undefined,
+  journal: DurableJournal | undefined,
 ): Promise<RunningSidecar> {
   const { clock, log, metrics, destinations } = parts;
   const operations = new Operations(clock, limits.operationsKeptMax);
-  const opened = await openEffects({ clock, configuration, journal, approvals: settings.approvals, metrics: metrics.effects });
+  const opened = await openEffects({
+    clock,
+    configuration,
+    journal,
+    wanted: settings.state !== undefined,
+    approvals: settings.approvals,
+    metrics: metrics.effects,
+  });
   const calls = new ActionCalls(() => configuration.bundle(), {
     clock,
     standing: configuration.standing,
@@ -170,7 +177,7 @@ async function serve(
   const probes = await startProbes({
     host: settings.adminHost,
     port: settings.adminPort,
-    notReady: () => (health.serving ? configuration.notReady() : ['stopping']),
+    notReady: () => (health.serving ? [...configuration.notReady(), ...opened.notReady()] : ['stopping']),
     notStarted: () => configuration.notStarted(),
     metrics: () => metrics.exposition(),
   }).catch(async (fault) => {
@@ -196,8 +203,9 @@ async function serve(
       await server.close(limits.drainMsMax);
       // Callers may have left what they began; what is under way still has the rest of the time.
       await calls.stop(Math.max(0, limits.drainMsMax - (clock.monotonicMs() - sinceMs)));
-      await opened.close();
+      // The operator first: what it must still be told is kept in the journal.
       await configuration.stop();
+      await opened.close();
       destinations.close();
       await probes.close();
       log.info('stopped');

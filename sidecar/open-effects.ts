@@ -12,7 +12,6 @@ import type { CallsMeans } from '#sidecar/call/action-calls.ts';
 import type { Configuration } from '#sidecar/configuration.ts';
 import { DurableJournal } from '#sidecar/journal/durable-journal.ts';
 import type { Entry } from '#sidecar/journal/entry.ts';
-import type { Journal } from '#sidecar/journal/journal.ts';
 import { startLocalApprovals } from '#sidecar/local-approvals.ts';
 import { countedDisk } from '#sidecar/wal/counted-disk.ts';
 import { nodeDisk } from '#sidecar/wal/disk.ts';
@@ -20,8 +19,9 @@ import { nodeDisk } from '#sidecar/wal/disk.ts';
 export interface EffectsMeans {
   readonly clock: Clock;
   readonly configuration: Configuration;
-  /** Undefined where nothing can be kept. */
-  readonly journal: Journal | undefined;
+  /** Undefined where nothing can be kept; `wanted` says whether a folder was named for it. */
+  readonly journal: DurableJournal | undefined;
+  readonly wanted: boolean;
   /** Path of the socket of the people who decide; undefined where nobody can be asked. */
   readonly approvals: string | undefined;
   readonly metrics: EffectMetrics;
@@ -29,16 +29,24 @@ export interface EffectsMeans {
 
 export interface OpenEffects {
   readonly effects: CallsMeans['effects'];
+  /** What effects wait for, as closed words for a probe. Reads need none of it. */
+  notReady(): readonly string[];
   /** After the last call has ended. */
   close(): Promise<void>;
 }
 
-export async function openEffects({ clock, configuration, journal, approvals, metrics }: EffectsMeans): Promise<OpenEffects> {
-  if (journal === undefined) return { effects: { none: NO_STATE }, close: () => Promise.resolve() };
+export async function openEffects({ clock, configuration, journal, wanted, approvals, metrics }: EffectsMeans): Promise<OpenEffects> {
+  if (journal === undefined)
+    return {
+      effects: { none: wanted ? NO_JOURNAL : NO_STATE },
+      notReady: () => (wanted ? ['journal'] : []),
+      close: () => Promise.resolve(),
+    };
+  const notReady = () => (journal.fault === undefined ? [] : ['journal']);
   metrics.unknownOperations(() => journal.list().filter(isOpen).length);
   const counted = (decider: Decider) => new CountedDecider(decider, metrics, clock);
   if (configuration.decider !== undefined) {
-    return { effects: { journal, decider: counted(configuration.decider) }, close: () => journal.close() };
+    return { effects: { journal, decider: counted(configuration.decider) }, notReady, close: () => journal.close() };
   }
   const local = await startLocalApprovals({
     journal,
@@ -48,6 +56,7 @@ export async function openEffects({ clock, configuration, journal, approvals, me
   });
   return {
     effects: { journal, decider: counted(local.decider) },
+    notReady,
     close: async () => {
       await local.close();
       await journal.close();
@@ -62,11 +71,13 @@ function isOpen({ phase, resolution }: Entry): boolean {
 
 const NO_STATE = 'This sidecar keeps nothing over a restart, so it calls nothing that changes the world: start it with --state.';
 
+const NO_JOURNAL = 'The journal of this sidecar cannot be used, so it calls nothing that changes the world; its log says why.';
+
 /**
  * Undefined where no folder is named. Throws AUDIT_UNAVAILABLE where one is named and cannot be used: a journal that is not there must not
  * look like an empty one.
  */
-export async function openJournal({ clock, log, metrics }: JournalMeans, state: string | undefined): Promise<Journal | undefined> {
+export async function openJournal({ clock, log, metrics }: JournalMeans, state: string | undefined): Promise<DurableJournal | undefined> {
   if (state === undefined) return undefined;
   const { effects } = metrics;
   const onFault = (fault: string | undefined) => {
