@@ -143,7 +143,7 @@ export class Effects {
           run.dispatched();
           if (plan.needs.kind === 'person') this.#means.doubtful.beginAnew();
         },
-        useGrant: (used) => this.#grants.use(used),
+        demandGrant: (begun) => this.#grants.demand(begun),
       });
       if (this.#means.journal.get(plan.operationId)?.phase === 'running') this.#runs.keep(plan.operationId, outcome);
       if (outcome.phase === 'unknown') this.#settlements.later(plan.operationId);

@@ -42,8 +42,8 @@ export interface Run {
   readonly abandoned: AbortSignal;
   /** Called right before the first byte: from here on the operation goes to its own end. */
   dispatched(): void;
-  /** What its first caller did when it used a yes for a range of calls; see grants.ts. Throws APPROVAL_EXPIRED. */
-  useGrant(plan: EffectPlan): Promise<void>;
+  /** Throws APPROVAL_EXPIRED where a yes for a range of calls does not cover this one too; see grants.ts. */
+  demandGrant(plan: EffectPlan): void;
 }
 
 /**
@@ -56,7 +56,11 @@ export async function execute(plan: EffectPlan, means: EffectMeans, run: Run): P
   const outcome = await attempt.make();
   const told = await durably(plan, outcome, means, attempt.sent);
   if (attempt.passed !== undefined) await means.decider.settled(plan.operationId, endFor(told));
-  await means.recorder.outcome(plan, callEnd(told), means.clock.monotonicMs() - startedMs);
+  try {
+    await means.recorder.outcome(plan, callEnd(told), means.clock.monotonicMs() - startedMs);
+  } catch {
+    // What became of it stands in the journal, and a caller must not be told otherwise because of who listens.
+  }
   return told;
 }
 
@@ -124,7 +128,7 @@ class Attempt {
     return passEffectGate(this.#plan, async (plan) => {
       const { contract } = plan.served;
       const { mode } = contract.effects.idempotency;
-      await this.#run.useGrant(plan);
+      this.#run.demandGrant(plan);
       await decider.admit({
         operationId: plan.operationId,
         contract: contract.name,

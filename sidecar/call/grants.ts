@@ -1,6 +1,6 @@
 /**
- * Yeses that cover a range of calls (approval mode Session): which one covers a call, and how often it was used. Kept in the journal, and
- * a use is on disk before the call it is for begins to send; so a restart gives back no use, and a crash may cost one.
+ * Yeses that cover a range of calls (approval mode Session): which one covers a call, and whether it still does. Kept in the journal, which
+ * counts a use as the call is begun; so neither a restart nor the end of the operation gives one back.
  */
 import { type Grant, type GrantedPlan, judgeGrant } from '#core/approval/grant.ts';
 import type { Clock } from '#core/bounds/clock.ts';
@@ -24,8 +24,6 @@ interface Kept {
   readonly args: Grant['args'];
   readonly expiresAtMs: number;
   readonly range: Range;
-  /** Operations that used it; the same one uses it once. */
-  readonly uses: readonly string[];
 }
 
 export interface GrantMeans {
@@ -36,8 +34,6 @@ export interface GrantMeans {
 
 export class Grants {
   readonly #means: GrantMeans;
-  /** The last use of each on its way to the disk: two calls never count from the same number. */
-  readonly #turns = new Map<string, Promise<void>>();
 
   constructor(means: GrantMeans) {
     this.#means = means;
@@ -47,7 +43,7 @@ export class Grants {
   async offer({ facts, needs, cardDigest, planDigest, operationId, served, args, expiresAtMs }: EffectPlan): Promise<void> {
     if (facts.grant === undefined || needs.kind !== 'person') return;
     const { name: contract, revision } = served.contract;
-    const kept: Kept = { cardDigest, operationId, contract, revision, planDigest, args, expiresAtMs, range: facts.grant, uses: [] };
+    const kept: Kept = { cardDigest, operationId, contract, revision, planDigest, args, expiresAtMs, range: facts.grant };
     await this.#forgetOld();
     await this.#means.journal.keep(PREFIX + needs.question, kept as unknown as JsonValue);
   }
@@ -56,42 +52,39 @@ export class Grants {
   covering(plan: Plan): string | undefined {
     for (const [name, value] of this.#means.journal.kept(PREFIX)) {
       const question = name.slice(PREFIX.length);
-      if (this.#refusal(question, keptOf(value), grantedOf(plan, '')) === undefined) return question;
+      const used = this.#means.journal.uses(question);
+      if (this.#refusal(question, keptOf(value), used, grantedOf(plan, '')) === undefined) return question;
     }
     return undefined;
   }
 
   /**
-   * Counts this operation's use, durably. Nothing for a plan whose yes is for itself alone. Throws APPROVAL_EXPIRED when the yes is used up, or
-   * over, by now.
+   * Whether the yes covers this operation, which was begun with it. Nothing for a plan whose yes is for itself alone. Throws APPROVAL_EXPIRED
+   * where it is used up, or over, by now: of two calls that saw the last use free, the journal counted one first.
    */
-  use(plan: EffectPlan): Promise<void> {
-    if (plan.needs.kind !== 'person') return Promise.resolve();
+  demand(plan: EffectPlan): void {
+    if (plan.needs.kind !== 'person') return;
     const { question } = plan.needs;
-    const turn = (this.#turns.get(question) ?? Promise.resolve()).catch(() => {}).then(() => this.#use(plan, question));
-    this.#turns.set(question, turn);
-    return turn;
-  }
-
-  async #use(plan: EffectPlan, question: string): Promise<void> {
     const value = this.#means.journal.kept(PREFIX + question).find(([name]) => name === PREFIX + question)?.[1];
     if (value === undefined) return;
-    const kept = keptOf(value);
-    if (kept.uses.includes(plan.operationId)) return;
-    const refusal = this.#refusal(question, kept, grantedOf(plan, plan.planDigest));
+    const { use, steps = [] } = this.#means.journal.get(plan.operationId) ?? {};
+    // Sent before: whether it may be again is the decider's to say.
+    if (steps.length > 0) return;
+    // Without a number nobody knows how many there were.
+    const before = use?.approval === question ? use.nth - 1 : keptOf(value).range.calls;
+    const refusal = this.#refusal(question, keptOf(value), before, grantedOf(plan, plan.planDigest));
     if (refusal !== undefined) throw refusal;
-    const used: Kept = { ...kept, uses: [...kept.uses, plan.operationId] };
-    await this.#means.journal.keep(PREFIX + question, used as unknown as JsonValue);
   }
 
-  #refusal(question: string, kept: Kept, plan: GrantedPlan): PosternError | undefined {
+  /** `callsUsed`: before this one. */
+  #refusal(question: string, kept: Kept, callsUsed: number, plan: GrantedPlan): PosternError | undefined {
     const state = this.#means.decider.state(question);
     if (state?.kind !== 'decided')
       return new PosternError('APPROVAL_EXPIRED', 'The yes that covered this call is over; call again for a new card.');
     const grant: Grant = {
       ...kept,
       session: '',
-      callsUsed: kept.uses.length,
+      callsUsed,
       decision: { cardDigest: kept.cardDigest, ...state.decision },
     };
     const verdict = judgeGrant(grant, plan, this.#means.clock.wallMs());
