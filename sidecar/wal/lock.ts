@@ -21,7 +21,7 @@ export function lockFolder(folder: string): { release(): void } {
   try {
     database = new DatabaseSync(join(folder, 'lock'), { timeout: 0 });
     // No journal file beside it: nothing is written, and a full disk must not keep the lock from being taken.
-    database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (cause) {
     database?.close();
     throw logFault((cause as { readonly errcode?: unknown }).errcode === SQLITE_BUSY ? 'locked' : 'unreadable', cause);
