@@ -547,7 +547,8 @@ export type Result = Message<"postern.v1.Result"> & {
   omittedFields: OmittedField[];
 
   /**
-   * Sealed proof of a complete, fresh answer, for the actions that ask for it; else empty.
+   * Sealed proof of a complete, fresh answer, for the actions that ask for it. Where one of those lets a person decide over
+   * less, an answer that is not all has a token too: it says what is missing, and is never enough by itself. Else empty.
    *
    * @generated from field: string evidence = 10;
    */
