@@ -25,8 +25,8 @@ export interface DurableJournalOptions {
   readonly onFault?: (fault: FaultKind | undefined) => void;
   /** For tests, but for a disk that counts; the others stand in limits. */
   readonly log?: Pick<WalOptions, 'disk' | 'segmentBytes' | 'segmentAgeMs' | 'appendMs'>;
-  /** Default limits.journalCompactBytesMin. */
-  readonly compactBytesMin?: number;
+  /** Default limits.journalCompactBytesMin and journalCompactFactor. */
+  readonly compact?: { readonly bytesMin: number; readonly factor: number };
 }
 
 /** What a start found. */
@@ -42,7 +42,7 @@ export class DurableJournal extends RecordedJournal {
   readonly found: JournalFound;
   readonly #wal: Wal;
   readonly #gate: WriteGate;
-  readonly #compactBytesMin: number;
+  readonly #compact: { readonly bytesMin: number; readonly factor: number };
   #compacting: Promise<void> | undefined;
   /** After one that failed: not before the log has grown so long. */
   #compactFromBytes = 0;
@@ -75,7 +75,7 @@ export class DurableJournal extends RecordedJournal {
     super({ clock: options.clock, log: wal, durable: true, entries, gate });
     this.#gate = gate;
     this.#wal = wal;
-    this.#compactBytesMin = options.compactBytesMin ?? limits.journalCompactBytesMin;
+    this.#compact = options.compact ?? { bytesMin: limits.journalCompactBytesMin, factor: limits.journalCompactFactor };
     this.found = found;
     gate.onQuiet = () => this.#compactIfWorthIt();
   }
@@ -96,14 +96,14 @@ export class DurableJournal extends RecordedJournal {
   }
 
   #compactIfWorthIt(): void {
-    const worth = Math.max(this.#compactBytesMin, this.#compactFromBytes, limits.journalCompactFactor * this.entries.bytes);
+    const worth = Math.max(this.#compact.bytesMin, this.#compactFromBytes, this.#compact.factor * this.entries.bytes);
     if (this.#compacting !== undefined || this.#wal.bytes < worth || this.#wal.fault !== undefined) return;
     this.#compacting = this.#gate
       .alone(() => this.#wal.rewrite(whatCounts(this.entries)))
       // The log goes on as it was, and says by its fault why it could not be rewritten.
       .then(
         () => 0,
-        () => this.#wal.bytes + this.#compactBytesMin,
+        () => this.#wal.bytes + this.#compact.bytesMin,
       )
       .then((fromBytes) => {
         this.#compactFromBytes = fromBytes;
@@ -135,6 +135,8 @@ const RESTARTS_AT_ONCE = 256;
 function* whatCounts(entries: Entries): Iterable<Uint8Array> {
   for (const entry of entries.all()) yield encodeJournalRecord({ kind: 'entry', id: entry.record.operationId, entry });
   for (const [name, value] of entries.kept('')) yield encodeJournalRecord({ kind: 'keep', name, value });
+  // After the names they are about.
+  for (const [approval, count] of entries.uses.all()) yield encodeJournalRecord({ kind: 'uses', approval, count });
 }
 
 function contradiction(sequence: number, refused: string): PosternError {

@@ -8,6 +8,7 @@ import type { JsonValue } from '#core/encoding/json-value.ts';
 import type { Entry } from './entry.ts';
 import { foldRecord } from './fold.ts';
 import type { JournalRecord, OperationJournalRecord } from './journal-record.ts';
+import { Uses } from './uses.ts';
 
 interface Kept {
   readonly value: JsonValue;
@@ -21,6 +22,7 @@ export class Entries {
   readonly #open = new Map<string, Set<string>>();
   /** Ids of those that are done or failed, in the order in which they ended. */
   readonly #ended = new Set<string>();
+  readonly uses = new Uses();
   #bytes = 0;
 
   get size(): number {
@@ -67,6 +69,10 @@ export class Entries {
       this.#keep(record.name, record.value, bytes);
       return undefined;
     }
+    if (record.kind === 'uses') {
+      this.uses.restore(record.approval, record.count);
+      return undefined;
+    }
     const before = this.#entries.get(record.id);
     const folded = foldRecord(before?.entry, record);
     if (folded === 'forgotten') {
@@ -74,7 +80,7 @@ export class Entries {
       return undefined;
     }
     if ('refused' in folded) return folded.refused;
-    this.#put(record, folded.entry, bytes + (before?.bytes ?? 0));
+    this.#put(record, record.kind === 'begin' ? this.uses.begun(folded.entry) : folded.entry, bytes + (before?.bytes ?? 0));
     return undefined;
   }
 
@@ -112,8 +118,12 @@ export class Entries {
 
   #keep(name: string, value: JsonValue, bytes: number): void {
     this.#bytes -= this.#kept.get(name)?.bytes ?? 0;
-    this.#kept.delete(name);
-    if (value === null) return;
+    const isNew = !this.#kept.delete(name);
+    if (value === null) {
+      if (!isNew) this.uses.forgotten(name);
+      return;
+    }
+    if (isNew) this.uses.kept(name);
     this.#kept.set(name, { value, bytes });
     this.#bytes += bytes;
   }

@@ -40,6 +40,8 @@ export interface Entry {
   readonly phase: Phase;
   /** Name of the approval that was used. */
   readonly approval?: string;
+  /** Which use of that approval it is, from 1: of two calls at once one is the last that it covers. */
+  readonly use?: { readonly approval: string; readonly nth: number };
   readonly steps: readonly Step[];
   readonly endedAtMs?: number;
   /** What was told to the caller; at most limits.journalOutcomeBytesMax as JSON. */

@@ -24,11 +24,12 @@ export type JournalRecord =
   | { readonly kind: 'drop'; readonly id: string }
   /** Null forgets the name. */
   | { readonly kind: 'keep'; readonly name: string; readonly value: JsonValue }
-  /** A whole entry, when the log is rewritten with what still counts. */
-  | { readonly kind: 'entry'; readonly id: string; readonly entry: Entry };
+  /** A whole entry, and how often an approval was used, when the log is rewritten with what still counts. */
+  | { readonly kind: 'entry'; readonly id: string; readonly entry: Entry }
+  | { readonly kind: 'uses'; readonly approval: string; readonly count: number };
 
 export type EndPhase = 'done' | 'failed' | 'unknown';
-export type OperationJournalRecord = Exclude<JournalRecord, { kind: 'keep' }>;
+export type OperationJournalRecord = Exclude<JournalRecord, { kind: 'keep' | 'uses' }>;
 
 const VERSION = 1;
 
@@ -96,6 +97,7 @@ const ENTRY: Shape = {
   record: object(OPERATION),
   phase: oneOf(...PHASES),
   approval: { optional: text },
+  use: { optional: object({ approval: text, nth: whole }) },
   steps: list(object({ index: whole, state: oneOf(...STEP_STATES) })),
   endedAtMs: { optional: time },
   outcome: { optional: json },
@@ -115,6 +117,7 @@ const SHAPES: Readonly<Record<JournalRecord['kind'], Shape>> = {
   drop: { id: text },
   keep: { name: text, value: json },
   entry: { id: text, entry: object(ENTRY) },
+  uses: { approval: text, count: whole },
 };
 
 function matches(members: Readonly<Record<string, unknown>>, shape: Shape, kind: string): void {

@@ -14,6 +14,8 @@ export interface Journal {
   /**
    * planned -> running. Of all callers, in this process and after every restart, one gets `begun`; to every other it says what is there.
    * After a crash between this and the first intent it can be begun again, since nothing was sent.
+   *
+   * The record is the use of `approval`: see Uses. An operation that was begun counts, also where it stopped before anything was sent.
    */
   begin(operationId: string, approval?: string): Promise<'begun' | Entry>;
   /**
@@ -31,6 +33,8 @@ export interface Journal {
   /** Anything else that must outlive a restart, by name: questions, decisions, grants. Null forgets it. */
   keep(name: string, value: JsonValue | null): Promise<void>;
   kept(prefix: string): readonly (readonly [string, JsonValue])[];
+  /** Operations that were begun with this approval, while anything is kept under a name that ends in `/` and its name. */
+  uses(approval: string): number;
   get(operationId: string): Entry | undefined;
   /** Newest first. */
   list(): readonly Entry[];

@@ -15,7 +15,7 @@ import { Entries } from './entries.ts';
 import type { Entry, OperationRecord } from './entry.ts';
 import { foldRecord } from './fold.ts';
 import type { Journal } from './journal.ts';
-import { encodeJournalRecord, type JournalRecord } from './journal-record.ts';
+import { encodeJournalRecord, type JournalRecord, type OperationJournalRecord } from './journal-record.ts';
 import { PhaseWaiters } from './phase-waiters.ts';
 import { Turns } from './turns.ts';
 import { WriteGate } from './write-gate.ts';
@@ -138,6 +138,10 @@ export class RecordedJournal implements Journal {
     return [...this.entries.kept(prefix)];
   }
 
+  uses(approval: string): number {
+    return this.entries.uses.of(approval);
+  }
+
   get(operationId: string): Entry | undefined {
     return this.entries.get(operationId);
   }
@@ -158,14 +162,14 @@ export class RecordedJournal implements Journal {
     await this.#log.close();
   }
 
-  #record(record: JournalRecord & { id: string }): Promise<void> {
+  #record(record: OperationJournalRecord): Promise<void> {
     return this.#turns.take(record.id, async () => {
       this.#known(record.id);
       await this.#write(record);
     });
   }
 
-  async #write(record: JournalRecord, payload = encodeJournalRecord(record)): Promise<void> {
+  async #write(record: Exclude<JournalRecord, { kind: 'uses' }>, payload = encodeJournalRecord(record)): Promise<void> {
     const turn = this.#gate.enter();
     if (turn !== undefined) await turn;
     try {
@@ -212,7 +216,7 @@ export class RecordedJournal implements Journal {
 
 const TOO_LARGE: JsonValue = { dropped: 'too_large' };
 
-function assertPossible(entry: Entry | undefined, record: Exclude<JournalRecord, { kind: 'keep' }>): void {
+function assertPossible(entry: Entry | undefined, record: OperationJournalRecord): void {
   const folded = foldRecord(entry, record);
   if (folded === 'forgotten' || !('refused' in folded)) return;
   // The last guard before a second send; a caller that meets it has lost count of its own requests.

@@ -94,7 +94,7 @@ test('journal: an operation that ended longer ago than it is kept is forgotten',
 
 test('durable journal: what it kept is there after a restart, also after the log was rewritten many times', async (t) => {
   const folder = freshFolder(t);
-  let journal = await open(folder, { compactBytesMin: 4_096 });
+  let journal = await open(folder, { compact: { bytesMin: 4_096, factor: 4 } });
   await journal.keep('question/op-1', { card: 'Restart api' });
   await journal.keep('question/op-2', { card: 'gone' });
   await journal.keep('question/op-2', null);
