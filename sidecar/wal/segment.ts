@@ -1,6 +1,6 @@
 /**
  * The segment that is written to: a file whose room is reserved before it has its name, so that a full disk is met when a segment
- * begins and not in the middle of a frame,.
+ * begins and not in the middle of a frame, and so that a write changes no size, which would be one more thing to make durable.
  *
  *   0000000007.new   header, frames to start with, zeros ── fsync ── rename ── fsync of the folder ──▶ 0000000007.wal
  *
