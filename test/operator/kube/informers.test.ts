@@ -104,7 +104,7 @@ test('informers: a compaction while a kind is quiet causes no list, and the next
   await client.create<object>(KINDS.accounts, { metadata: { namespace: 'default', name: 'after-compaction' } });
   await until(() => cluster.accounts.get('default/after-compaction') !== undefined, 'heard');
   assert.deepEqual([...relists].sort(), relists.filter((line) => line.endsWith(' started')).sort());
-  assert.equal(relists.length, 6);
+  assert.equal(relists.length, 7);
 });
 
 test('informers: an API server that goes away in mid-watch and comes back is followed without a list (OPR-01, OPR-07)', {
@@ -116,11 +116,11 @@ test('informers: an API server that goes away in mid-watch and comes back is fol
   const { cluster, informers, relists } = scene;
   await relay.close();
   await createPodsWhileAway();
-  await until(() => informers.problems().length === 6, 'all of them say so');
+  await until(() => informers.problems().length === 7, 'all of them say so');
   await relay.open();
   await until(() => cluster.pods.size >= 30, 'what happened meanwhile is heard');
   await until(() => informers.problems().length === 0, 'all is well');
-  assert.equal(relists.length, 6, relists.join());
+  assert.equal(relists.length, 7, relists.join());
   await through.close();
 });
 
