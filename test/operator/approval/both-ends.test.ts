@@ -8,7 +8,8 @@ import { type Keeper, OperatorDecider } from '#sidecar/control/operator-decider.
 import type { OperatorMessage } from '#sidecar/control/stream.ts';
 import { until } from '#test/operator/control/test-sidecar.ts';
 import { unavailable } from '#test/servers/build.ts';
-import { EffectRig, type EffectSidecar, type Plan } from './effect-rig.ts';
+import { EffectRig } from './effect-rig.ts';
+import type { EffectSidecar, Plan } from './effect-sidecar.ts';
 
 const skip = await unavailable('etcd', 'kube-apiserver');
 let effects: EffectRig;

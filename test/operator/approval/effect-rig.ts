@@ -2,14 +2,8 @@
  * Effects on a real API server with the guards: replicas of the operator's end of the control stream, sidecars of protocol 2 as scripts, and
  * people who decide as themselves, by impersonation under RBAC.
  */
-import { type Card, renderCard } from '#core/approval/card.ts';
-import type { CardFacts, Requester } from '#core/approval/card-facts.ts';
-import { encodeCardFacts } from '#core/approval/decode-card-facts.ts';
 import { systemClock } from '#core/bounds/clock.ts';
 import type { CompiledContract } from '#core/contract/compiled.ts';
-import { digestOf } from '#core/encoding/canonical.ts';
-import type { JsonValue } from '#core/encoding/json-value.ts';
-import { randomText } from '#core/encoding/random.ts';
 import type { ActionApproval } from '#core/resource/gen/action-approval.ts';
 import { CompiledContracts } from '#operator/approval/compiled-contracts.ts';
 import type { Asker } from '#operator/approval/judge-plan.ts';
@@ -20,9 +14,10 @@ import { ApprovalRegister, type RegisterMeans } from '#operator/approval/registe
 import { Controller } from '#operator/kube/controller.ts';
 import { EventTeller } from '#operator/kube/events.ts';
 import type { KubeObject } from '#operator/kube/records.ts';
-import { type ApprovalState, type IntentVerdict, type OperationEnd, State } from '#proto/postern/control/v1/control_pb.ts';
+import { State } from '#proto/postern/control/v1/control_pb.ts';
 import { type Agent, ControlRig, type Replica, type SessionObject } from '#test/operator/control/control-rig.ts';
-import { type TestSidecar, until } from '#test/operator/control/test-sidecar.ts';
+import { until } from '#test/operator/control/test-sidecar.ts';
+import { EffectSidecar, type Plan } from './effect-sidecar.ts';
 
 export type Approval = ActionApproval & KubeObject;
 
@@ -162,13 +157,6 @@ export class EffectRig implements AsyncDisposable {
   }
 }
 
-/** One plan, as a sidecar makes it. */
-export interface Plan {
-  readonly name: string;
-  readonly facts: CardFacts;
-  readonly card: Card;
-}
-
 export class Stage {
   readonly effects: EffectRig;
   readonly namespace: string;
@@ -237,111 +225,3 @@ export class Stage {
     return holdName({ serviceAccount, contract: facts.contract, argsDigest: facts.argsDigest });
   }
 }
-
-export class EffectSidecar {
-  readonly stage: Stage;
-  readonly agent: Agent;
-  readonly stream: TestSidecar;
-  readonly replica: Replica;
-
-  constructor(stage: Stage, agent: Agent, stream: TestSidecar, replica: Replica) {
-    this.stage = stage;
-    this.agent = agent;
-    this.stream = stream;
-    this.replica = replica;
-  }
-
-  requester(): Requester {
-    const told = this.stream.messages.findLast((message) => message.case === 'requester')?.value;
-    if (told === undefined) throw new TypeError('the requester was told');
-    const { session, serviceAccount, pod, image, controller } = told;
-    return { kind: 'pod', session, serviceAccount, pod, image, controller };
-  }
-
-  plan(args: Readonly<Record<string, JsonValue>>, change: Partial<CardFacts> = {}): Plan {
-    const contract = this.stage.effects.compiled(this.stage.namespace);
-    const id = randomText('abcdefghijklmnopqrstuvwxyz0123456789', 26);
-    const argsDigest = digestOf('arguments', args);
-    const askedAtMs = Date.now();
-    const facts: CardFacts = {
-      operationId: `op_${id}`,
-      contract: 'deploy-service',
-      namespace: this.stage.namespace,
-      action: 'deploy_service',
-      revision: contract.revision,
-      args,
-      argsDigest,
-      planDigest: digestOf('plan', [contract.revision, argsDigest, id]),
-      requester: this.requester(),
-      askedAtMs,
-      expiresAtMs: askedAtMs + 600_000,
-      reads: [],
-      ...change,
-    };
-    return { name: `op-${id}`, facts, card: renderCard(contract, facts) };
-  }
-
-  async ask(plan: Plan, cardDigest: string = plan.card.digest, choices: readonly Plan[] = []): Promise<ApprovalState['state']> {
-    const from = this.stream.messages.length;
-    const operationId = plan.facts.operationId;
-    const factsJson = encodeCardFacts(plan.facts);
-    const alternatives = choices.map(({ facts, card }) => ({
-      name: facts.alternative?.name ?? '',
-      plan: { operationId: facts.operationId, factsJson: encodeCardFacts(facts), cardDigest: card.digest },
-    }));
-    this.stream.send({ case: 'approval', value: { name: plan.name, plan: { operationId, factsJson, cardDigest }, alternatives } });
-    return this.#answer('approval', from, ({ name }) => name === plan.name).then(({ state }) => state);
-  }
-
-  async intend(plan: Plan, approval: string = plan.name, holds = true): Promise<IntentVerdict['verdict']> {
-    const from = this.stream.messages.length;
-    const { operationId } = plan.facts;
-    const value = { plan: { operationId, factsJson: encodeCardFacts(plan.facts), cardDigest: '' }, holds, approval };
-    this.stream.send({ case: 'intent', value });
-    return this.#answer('verdict', from, (verdict) => verdict.operationId === operationId).then(({ verdict }) => verdict);
-  }
-
-  async settle({ facts }: Plan, end: OperationEnd): Promise<void> {
-    const from = this.stream.messages.length;
-    const { operationId, contract, argsDigest } = facts;
-    this.stream.send({ case: 'settled', value: { operationId, contract, argumentsDigest: argsDigest, end } });
-    await this.#answer('kept', from, (kept) => kept.operationId === operationId);
-  }
-
-  /** The state it was told last. */
-  stateOf({ name }: Plan): ApprovalState['state']['case'] {
-    return this.stream.messages
-      .flatMap((message) => (message.case === 'approval' && message.value.name === name ? [message.value.state.case] : []))
-      .at(-1);
-  }
-
-  resolved({ facts }: Plan): OperationEnd | undefined {
-    return this.stream.messages.flatMap((message) =>
-      message.case === 'resolved' && message.value.operationId === facts.operationId ? [message.value.end] : [],
-    )[0];
-  }
-
-  /** Its cache has this approval decided. */
-  async knows(plan: Plan): Promise<void> {
-    await until(
-      () => this.replica.cluster.approvals.get(`${this.stage.namespace}/${plan.name}`)?.status?.decision !== undefined,
-      'the decision',
-    );
-  }
-
-  async #answer<Case extends 'approval' | 'verdict' | 'kept'>(
-    kind: Case,
-    from: number,
-    fits: (value: Extract<TestSidecar['messages'][number], { case: Case }>['value']) => boolean,
-  ): Promise<Extract<TestSidecar['messages'][number], { case: Case }>['value']> {
-    let found: TestSidecar['messages'][number] | undefined;
-    await until(() => {
-      found = this.stream.messages.slice(from).find((message) => message.case === kind && fits(message.value as never));
-      return found !== undefined;
-    }, `an answer ${kind}`);
-    return found?.value as never;
-  }
-}
-
-export const codeOf = (verdict: IntentVerdict['verdict'] | ApprovalState['state']): string | undefined =>
-  verdict.case === 'refused' ? verdict.value.code : verdict.case;

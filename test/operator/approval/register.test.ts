@@ -6,7 +6,8 @@ import { limits } from '#core/bounds/limits.ts';
 import { OperationEnd } from '#proto/postern/control/v1/control_pb.ts';
 import { until } from '#test/operator/control/test-sidecar.ts';
 import { unavailable } from '#test/servers/build.ts';
-import { bindingSpec, codeOf, deploySpec, EffectRig } from './effect-rig.ts';
+import { bindingSpec, deploySpec, EffectRig } from './effect-rig.ts';
+import { codeOf } from './effect-sidecar.ts';
 
 const skip = await unavailable('etcd', 'kube-apiserver');
 let effects: EffectRig;
