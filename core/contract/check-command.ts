@@ -2,25 +2,50 @@
  * The words of a command, as its author wrote them: the program is fixed and does the job itself, no word is code, and no value stands
  * where code is expected (failure cases SSH-15, SSH-16).
  */
-import { CODE_OPTIONS, type OptionRule, WITH_OPTIONS } from './command-option-rules.ts';
+import { CODE_OPTIONS } from './code-options.ts';
+import { type OptionRule, WITH_OPTIONS } from './command-option-rules.ts';
 import { type CommandRule, NEVER } from './command-rules.ts';
 import type { SshTarget, Template } from './compiled.ts';
 import type { Draft } from './draft.ts';
-import { isPlainWord } from './shell-word.ts';
+import { isMisfit } from './encode.ts';
+import { isPlainWord, shellWord } from './shell-word.ts';
 import { type Declared, isUnknown, kindOf } from './slot-kind.ts';
 import type { SpecNode } from './spec-node.ts';
 import { literalText } from './template-text.ts';
 
+/** A word as far as its author wrote it. */
+interface Word {
+  /** Undefined where there is a slot in it. */
+  readonly text: string | undefined;
+  /** What stands before the first slot. */
+  readonly head: string;
+}
+
 /** `argv`: the list; one node a word. */
 export function checkWords(argv: SpecNode, templates: readonly Template[], shell: SshTarget['shell']): void {
-  const words = templates.map((template) => literalText(template));
+  const words = templates.map(wordOf);
   if (words.length === 0) argv.problem('ssh-argv', 'The argument vector is empty.');
   else checkProgram(argv, words, 0);
   const nodes = argv.list();
   for (const [index, template] of templates.entries()) {
     const node = nodes[index] ?? argv;
-    checkCodeOption(node, template, words[index - 1]);
-    if (shell === 'ForcedCommand') checkForced(node, words[index]);
+    checkWritten(node, template);
+    checkCodeOption(node, template, words[index - 1]?.text);
+    if (shell === 'ForcedCommand') checkForced(node, words[index]?.text);
+  }
+}
+
+function wordOf(template: Template): Word {
+  const text = literalText(template);
+  const [first] = template;
+  return { text, head: text ?? (typeof first === 'string' ? first : '') };
+}
+
+/** What no shell could be given unchanged would fail every call. */
+function checkWritten(node: SpecNode, template: Template): void {
+  for (const part of template) {
+    const encoded = typeof part === 'string' ? shellWord(part) : part;
+    if (isMisfit(encoded)) node.problem('ssh-argv', `The word ${JSON.stringify(part)} ${encoded.why}.`);
   }
 }
 
@@ -42,8 +67,8 @@ export function checkDashes(draft: Draft, target: SshTarget, declared: Declared)
 }
 
 /** `from`: where the program stands; sudo is looked through. */
-function checkProgram(argv: SpecNode, words: readonly (string | undefined)[], from: number): void {
-  const program = words[from];
+function checkProgram(argv: SpecNode, words: readonly Word[], from: number): void {
+  const program = words[from]?.text;
   const problem = (message: string, cure: string) => argv.problem('ssh-argv', message, { cure });
   if (program === undefined) {
     problem('The program is a slot.', 'Write the program out: who chooses the program chooses everything.');
@@ -56,18 +81,22 @@ function checkProgram(argv: SpecNode, words: readonly (string | undefined)[], fr
     );
     return;
   }
+  if (/^\/+(?:proc|dev)\//.test(program)) {
+    problem(`${program} is whatever program it stands for at that moment.`, 'Name the program that does the job.');
+    return;
+  }
   const name = nameOf(program);
   if (name === 'sudo') checkSudo(argv, words, from);
   const never = ruleOf(NEVER, name);
-  if (never !== undefined) problem(`${program} ${never.because}.`, never.cure);
+  if (never !== undefined && !(never.bare === true && program.includes('/'))) problem(`${program} ${never.because}.`, never.cure);
   const rule = ruleOf(WITH_OPTIONS, name);
   if (rule !== undefined) checkOptions(argv, program, rule, words.slice(from + 1));
 }
 
 /** `sudo -n PROGRAM`: it may not ask, and what it runs is literal (contract language, section 5, point 33). */
-function checkSudo(argv: SpecNode, words: readonly (string | undefined)[], from: number): void {
-  const behind = words[from + 2];
-  if (from > 0 || words[from + 1] !== '-n' || behind === undefined || !behind.startsWith('/')) {
+function checkSudo(argv: SpecNode, words: readonly Word[], from: number): void {
+  const behind = words[from + 2]?.text;
+  if (from > 0 || words[from + 1]?.text !== '-n' || behind === undefined || !behind.startsWith('/')) {
     argv.problem('ssh-argv', 'sudo is allowed as sudo -n and a literal program with its whole path.', {
       cure: 'Write sudo, -n, /usr/bin/PROGRAM; who it runs as belongs into sudoers on the host.',
     });
@@ -76,31 +105,45 @@ function checkSudo(argv: SpecNode, words: readonly (string | undefined)[], from:
   checkProgram(argv, words, from + 2);
 }
 
-function checkOptions(argv: SpecNode, program: string, rule: OptionRule, words: readonly (string | undefined)[]): void {
-  const end = words.indexOf('--');
-  const options = end < 0 ? words : words.slice(0, end);
-  const found = options.find((word) => word !== undefined && rule.options.some((option) => opens(word, option, rule.oneDash === true)));
-  if (found !== undefined) argv.problem('ssh-argv', `${program} ${found} ${rule.because}.`, { cure: rule.cure });
-  if (nameOf(program) === 'sed') checkSed(argv, words);
+function checkOptions(argv: SpecNode, program: string, rule: OptionRule, words: readonly Word[]): void {
+  const { oneDash = false, because, cure } = rule;
+  const refuse = (word: string, why = because) => argv.problem('ssh-argv', `${program} ${word} ${why}.`, { cure });
+  const end = words.findIndex(({ text }) => text === '--');
+  if (oneDash && end >= 0)
+    argv.problem('ssh-argv', `${program} goes on reading options after --.`, {
+      cure: 'Drop the --; then a value that begins with - is refused.',
+    });
+  // The first word behind -- may still be a subcommand.
+  const read =
+    end < 0 || oneDash ? words : [...words.slice(0, end), ...words.slice(end + 1, end + 2).filter(({ head }) => !head.startsWith('-'))];
+  const found = read.find(({ head }) => rule.options.some((option) => opens(head, option, oneDash)));
+  if (found !== undefined) refuse(found.head);
+  if (rule.literal === true && words.some(({ text }) => text === undefined)) refuse('with a value of the call among its words');
+  if (nameOf(program) === 'sed' || nameOf(program) === 'gsed') checkSed(argv, words);
 }
 
-/** `--x` and `--x=VALUE`; `-x` alone, with its value, or among other letters; a subcommand. */
-function opens(word: string, option: string, oneDash: boolean): boolean {
-  if (word === option) return true;
-  if (option.startsWith('--')) return word.startsWith(`${option}=`);
+/** `--word`, its abbreviations and `--word=VALUE`; `-x` alone, with its value, or among other letters; a subcommand. */
+function opens(head: string, option: string, oneDash: boolean): boolean {
+  if (head === option) return true;
+  if (option.startsWith('--')) {
+    const [written = ''] = head.split('=', 1);
+    return written.length > 2 && option.startsWith(written);
+  }
   const letter = /^-([A-Za-z])$/.exec(option)?.[1];
-  if (letter === undefined || oneDash || word.startsWith('--')) return false;
-  return word.startsWith(option) || (/^-[A-Za-z]+$/.test(word) && word.includes(letter));
+  if (letter === undefined || oneDash || head.startsWith('--')) return false;
+  return head.startsWith(option) || (/^-[A-Za-z]+$/.test(head) && head.includes(letter));
 }
 
-/** The first word that is no option is the script. */
-function checkSed(argv: SpecNode, words: readonly (string | undefined)[]): void {
-  const script = words.find((word) => word === undefined || !word.startsWith('-'));
+/** The first word that is no plain option is the script; an option that takes a word of its own would hide which one that is. */
+function checkSed(argv: SpecNode, words: readonly Word[]): void {
+  const script = words.find(({ text }) => text === undefined || !SED_OPTION.test(text))?.text;
   const cure = 'Give it one literal script without e and w as its first word, such as -n 1,200p.';
   if (script === undefined) argv.problem('ssh-argv', 'The script of sed is a slot, and a script can run programs.', { cure });
   else if (!/^[0-9$,]+[pdq]$/.test(script))
     argv.problem('ssh-argv', `The script ${JSON.stringify(script)} of sed is more than lines to print or drop.`, { cure });
 }
+
+const SED_OPTION = /^(?:-[nErsuz]+|--(?:quiet|silent|regexp-extended|separate|unbuffered|null-data|posix|sandbox)?)$/;
 
 /** `--eval`, `$(args.x)` and `--eval=$(args.x)`. */
 function checkCodeOption(node: SpecNode, template: Template, before: string | undefined): void {
@@ -128,10 +171,19 @@ function ruleOf<Rule extends CommandRule>(rules: readonly Rule[], name: string):
   return rules.find(({ programs }) => programs.includes(name));
 }
 
-/** `/usr/bin/python3.12` is python. */
+/** `/usr/bin/python3.12` is python, `nc.openbsd` nc, `sudo-rs` sudo; and a file system may not tell `SH` from `sh`. */
 function nameOf(program: string): string {
-  const base = program.slice(program.lastIndexOf('/') + 1);
-  return NAMES.has(base) ? base : base.replace(/[-.]?[0-9][0-9.]*$/, '');
+  const base = program
+    .slice(program.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(/\.exe$/, '');
+  if (NAMES.has(base)) return base;
+  if (/^ld[-.].*so(?:\.[0-9]+)?$/.test(base)) return 'ld.so';
+  return base.replace(VERSION, '').replace(BUILD, '');
 }
+
+/** `3.12`, `-5.4`, `3.13t`, `5.36-x86_64-linux-gnu`; not the digit in `ip6tables` or `dc3dd`. */
+const VERSION = /[-.]?[0-9][0-9.]*(?:[dmt]|mu|-.*)?$/;
+const BUILD = /[-.](?:static|basic|tiny|nox|gtk3?|athena|traditional|openbsd|netkit|rs|ws)$/;
 
 const NAMES: ReadonlySet<string> = new Set([...NEVER, ...WITH_OPTIONS].flatMap(({ programs }) => programs));

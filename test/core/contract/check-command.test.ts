@@ -1,7 +1,8 @@
 /** Commands that make something else of their words than data, row by row of the table, and the ones people need. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CODE_OPTIONS, WITH_OPTIONS } from '#core/contract/command-option-rules.ts';
+import { CODE_OPTIONS } from '#core/contract/code-options.ts';
+import { WITH_OPTIONS } from '#core/contract/command-option-rules.ts';
 import { NEVER } from '#core/contract/command-rules.ts';
 import type { Problem } from '#core/contract/problem.ts';
 import { compileObject, objectOf } from './sample-objects.ts';
@@ -45,11 +46,12 @@ function refused(words: readonly string[], because: RegExp, path = 'spec.ssh.arg
   assert.ok((problem.cure ?? '').length > 0);
 }
 
-for (const { programs, because } of NEVER) {
+for (const { programs, because, bare } of NEVER) {
   test(`commands: what ${because} is refused: ${programs.slice(0, 4).join(', ')}, ...`, () => {
     for (const program of programs) {
       refused([program, 'x'], new RegExp(because.slice(0, 20)));
-      if (/^[a-z]+$/.test(program)) {
+      if (bare === true) assert.deepEqual(problemsOf([`/usr/bin/${program}`, 'x']), []);
+      else if (/^[a-z]+$/.test(program)) {
         refused([`/usr/bin/${program}`, 'x'], new RegExp(because.slice(0, 20)));
         refused(['sudo', '-n', `/usr/bin/${program}`, 'x'], new RegExp(because.slice(0, 20)));
       }
@@ -72,7 +74,57 @@ for (const { programs, options, because } of WITH_OPTIONS) {
 test('commands: an option among other letters, with its value, or of another version of a program, is the same', () => {
   refused(['rsync', '-ave', 'x', 'a', 'b'], /starts the program/);
   refused(['tar', '-I/tmp/x', '-xf', 'a'], /another program/);
-  for (const program of ['python3', 'python3.12', '/opt/perl5.36', 'lua-5.4', 'ruby3.1']) refused([program, '/opt/x'], /is an interpreter/);
+  for (const program of [
+    'python3',
+    'python3.12',
+    'python3.13t',
+    'python3-dbg',
+    '/opt/perl5.36',
+    '/usr/bin/perl5.36-x86_64-linux-gnu',
+    'lua-5.4',
+    'ruby3.1',
+    '/usr/bin/Python3',
+    'python.exe',
+  ])
+    refused([program, '/opt/x'], /is an interpreter/);
+  for (const program of ['/bin/SH', 'bash5', 'bash-static', '/bin//sh', '/usr/local/bin/static-sh']) refused([program, 'x'], /is a shell/);
+  for (const program of ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-musl-x86_64.so.1', '/lib/ld-2.31.so'])
+    refused([program, '/bin/sh'], /runs it/);
+  refused(['/bin/nc.openbsd', 'x'], /leads to another host/);
+  refused(['sudo-rs', '-n', '/bin/sh'], /is a shell/);
+  refused(['/proc/self/exe', 'x'], /whatever program/);
+  refused(['/dev/fd/3'], /whatever program/);
+});
+
+test('commands: a program whose name only looks like another one with a version is taken', () => {
+  for (const program of ['ip6tables', 'dc3dd', 'sha256sum', 'bzip2', 'w3m', 'node_exporter', '/opt/release2/bin/deploy'])
+    assert.deepEqual(problemsOf([program, '-n', 'x']), [], program);
+});
+
+test('commands: an option is known by its abbreviations, before a value, and where -- does not end the options', () => {
+  refused(['tar', '--to-comm=/opt/x', '-xf', 'a'], /another program/);
+  refused(['sort', '--compress-p', 'x'], /another program|to compress/);
+  refused(['git', '--upload-p=x', 'fetch'], /runs a program/);
+  refused(['tar', '--to-command=$(args.size)', '-xf', 'a'], /another program/);
+  refused(['find', '--', '/tmp', '-delete'], /goes on reading options/);
+  refused(['find', '--', '$(args.unit)'], /goes on reading options/);
+  refused(['systemctl', '--', 'edit', 'x'], /opens an editor/);
+  refused(['docker', '--context', 'x', 'container', 'exec', 'web', 'id'], /inside of a container/);
+  assert.deepEqual(problemsOf(['sort', '--', '--output']), []);
+});
+
+test('commands: curl and wget take no value of a call, which could name a file', () => {
+  for (const program of ['curl', 'wget']) {
+    refused([program, '-s', 'http://127.0.0.1/$(args.size)'], /with a value of the call/);
+    refused([program, '--', '$(args.unit)'], /with a value of the call/);
+    assert.deepEqual(problemsOf([program, '-s', 'http://127.0.0.1:9100/metrics']), []);
+  }
+});
+
+test('commands: a word that no shell could be given unchanged is refused where it is written', () => {
+  for (const word of ['a\nb', 'a\u0000b', 'a\r', '\u001b[2J', 'a\u2028b'])
+    refused(['tool', word], /control characters/, 'spec.ssh.argv[1]');
+  refused(['tool', 'a\n$(args.size)'], /control characters/, 'spec.ssh.argv[1]');
 });
 
 test('commands: a slot directly behind an option that takes code is refused, also behind its equals sign', () => {
@@ -119,7 +171,10 @@ test('commands: sudo may not ask, and runs a literal program with its whole path
 
 test('commands: sed prints lines by a literal script, and nothing else', () => {
   for (const script of ['s/a/b/e', 'w /tmp/x', '1e id', '$(args.unit)', 's/a/b/']) refused(['sed', '-n', script, '/var/log/x'], /script/);
+  refused(['sed', '-l', '5p', '1e id', '/var/log/x'], /script/);
+  refused(['sed', '--expr=1e id', '/var/log/x'], /script/);
   assert.deepEqual(problemsOf(['sed', '-n', '1,200p', '/var/log/x']), []);
+  assert.deepEqual(problemsOf(['sed', '--sandbox', '-n', '--', '1,200p', '/var/log/x']), []);
 });
 
 test('commands: a resolved value that begins with a dash is refused where no -- stands before it (SSH-15)', () => {
