@@ -23,7 +23,7 @@ export interface HttpRemoteMeans {
   readonly clock: Clock;
   /** Canonical literal origin of a source that has its own. */
   readonly origin?: string;
-  /** Reads may be sent again when a kept socket died without a byte of an answer. */
+  /** Reads may be sent again when a kept socket died without a byte of an answer; what is no read leaves on a socket of its own. */
   readonly repeatable: boolean;
   /** One request and its answer, for the metrics: status 0 where none came, decoded bytes. */
   onExchange?(status: number, durationMs: number, bytes: number): void;
@@ -72,6 +72,7 @@ export class HttpRemote implements Remote {
         wireBytesMax: options.bodyBytesMax,
         bodyBytesMax: options.bodyBytesMax,
         repeatable,
+        freshConnection: !repeatable,
       });
       this.#means.onExchange?.(raw.status, clock.monotonicMs() - startedMs, raw.body.byteLength);
       const reply = decodeReply(raw, rules, this.#mask(), clock.wallMs());

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PosternError } from '#core/error/postern-error.ts';
-import { FREE, startRig } from '#test/sidecar/call/effect-rig.ts';
+import { FREE, READ_NOTE, startRig } from '#test/sidecar/call/effect-rig.ts';
 import { type Answer, sendJson } from './stage.ts';
 
 const OPERATIONS = 10_000;
@@ -69,3 +69,30 @@ test(`effects: ${OPERATIONS} lost replies and resets are at most one request an 
   assert.ok((outcomes.get('done') ?? 0) >= OPERATIONS * 0.35, String(outcomes.get('done')));
   assert.ok((outcomes.get('OUTCOME_UNKNOWN') ?? 0) >= OPERATIONS * 0.5);
 });
+
+test('effects: a remote that drops each connection it kept under its next request leaves no write in doubt (HTTP-10)', async () => {
+  const used = new WeakSet<object>();
+  let dropped = 0;
+  await using rig = await startRig({
+    contracts: { 'put-note': FREE, 'read-note': READ_NOTE },
+    answer: (_request, response) => {
+      const socket = response.socket ?? assert.fail('no socket');
+      if (!used.has(socket)) {
+        used.add(socket);
+        sendJson(response, 200, { id: 'one', state: 'open' });
+        return;
+      }
+      dropped += 1;
+      socket.resetAndDestroy();
+    },
+  });
+  for (let index = 0; index < WRITES; index += 1) {
+    const text = `w${index}`;
+    const [{ operationId }] = await Promise.all([rig.execute('put_note', { id: 'one', text }), rig.execute('read_note', { id: 'one' })]);
+    assert.ok(operationId);
+  }
+  assert.equal(rig.effects(), WRITES);
+  assert.ok(dropped > 0, 'reads met a dropped connection, and were sent again');
+});
+
+const WRITES = 300;

@@ -5,6 +5,9 @@
  * others before and died without a byte of an answer. The remote closes idle connections; that race says nothing about
  * the request (failure case HTTP-10). The second try is on a new socket and inside the same deadline.
  *
+ * An effect, which nobody may send again, never enters that race: it is marked `freshConnection` and costs a handshake. Its socket serves
+ * reads afterwards.
+ *
  * What is sent beside the contract's headers: `host`, `content-length`, `accept-encoding`, `user-agent`, `connection`.
  */
 import { strict as assert } from 'node:assert';
@@ -45,7 +48,7 @@ export class HttpClient implements Transport {
   }
 
   async #exchange(request: OutboundRequest, options: SendOptions): Promise<WireReply> {
-    let lane = this.#pool.take() ?? (await this.#pool.wait(options.signal));
+    let lane = await this.#lane(options);
     let result = await dispatch(lane, request, options);
     if (isBroken(result) && options.repeatable === true && result.silent && diedIdle(lane, result)) {
       lane = this.#pool.replace(lane);
@@ -60,12 +63,23 @@ export class HttpClient implements Transport {
     if (!isBroken(result)) return result;
     throw refusedIdentity(lane, result) ? new TransportFailure('tls', false, lane.socketError) : result.failure;
   }
+
+  async #lane({ signal, freshConnection }: SendOptions): Promise<Lane> {
+    if (freshConnection !== true) return this.#pool.take() ?? (await this.#pool.wait(signal));
+    const lane = this.#pool.takeColdest() ?? (await this.#pool.wait(signal));
+    return lane.fresh ? lane : this.#pool.replace(lane);
+  }
 }
 
 function dispatch(lane: Lane, request: OutboundRequest, options: SendOptions): Promise<WireReply | Broken> {
   return new Promise((done) => {
     const { method, target, body } = request;
     const { signal, wireBytesMax } = options;
+    // An abort between getting the lane and here: nobody would hear of it any more.
+    if (signal.aborted) {
+      done({ failure: new TransportFailure('timedOut', false), silent: true });
+      return;
+    }
     const call = new Call({ method, signal, wireBytesMax, done });
     lane.client.dispatch({ method, path: target, headers: flatHeaders(request.headers), ...(body && { body }) }, call);
   });

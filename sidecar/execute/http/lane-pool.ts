@@ -78,8 +78,15 @@ export class LanePool {
 
   /** A lane, at once while there is one; the caller gives it back or drops it. */
   take(): Lane | undefined {
-    const idle = this.#idle.pop();
-    if (idle !== undefined) return idle;
+    return this.#idle.pop() ?? this.#another();
+  }
+
+  /** For who wants no socket that was used, and replaces the lane: the warm ones are left to those who want them. */
+  takeColdest(): Lane | undefined {
+    return this.#idle.shift() ?? this.#another();
+  }
+
+  #another(): Lane | undefined {
     if (this.#open >= limits.httpConnectionsMax) return undefined;
     this.#open += 1;
     return new Lane(this.#origin, this.#dial);
@@ -128,7 +135,7 @@ export class LanePool {
     first.go(new Lane(this.#origin, this.#dial));
   }
 
-  /** A lane with no socket yet in the place of one that failed. */
+  /** A lane with no socket yet in the place of one that failed, or that has served others. */
   replace(lane: Lane): Lane {
     void lane.client.destroy();
     return new Lane(this.#origin, this.#dial);

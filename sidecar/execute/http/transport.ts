@@ -16,6 +16,11 @@ export interface SendOptions {
   readonly bodyBytesMax: number;
   /** A read: may be sent once more on a new socket when a reused one died before the first byte of an answer. Default no. */
   readonly repeatable?: boolean;
+  /**
+   * An effect: MUST leave on a socket that has served nothing. A remote that closes an idle socket while a request is on its way leaves
+   * nobody able to tell whether that request was read, and an effect is never sent again (failure case HTTP-10). Default no.
+   */
+  readonly freshConnection?: boolean;
 }
 
 export interface Transport {
