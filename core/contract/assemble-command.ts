@@ -15,6 +15,7 @@ import type { JsonValue, Slot, SshTarget, Template } from './compiled.ts';
 import { isMisfit, misfit } from './encode.ts';
 import { isPlainWord, shellWord, shellWords } from './shell-word.ts';
 import type { SlotValues } from './slot-value.ts';
+import { sshOrigin } from './ssh-origin.ts';
 import { composedJson, composedText, formatted, literalText, missing, refuse, repeatedTexts, singleSlot } from './template-text.ts';
 
 /** A command assembled and compared with its template. */
@@ -71,14 +72,19 @@ interface Word {
 function wordsOf(templates: readonly Template[], values: SlotValues): readonly Word[] {
   const words: Word[] = [];
   let optionsEnded = false;
+  let awaitsValue = false;
   for (const template of templates) {
     const literal = literalText(template);
     if (literal !== undefined) {
+      optionsEnded ||= literal === '--' && words.length > 0 && !awaitsValue;
+      awaitsValue = false;
       words.push({ text: literal });
-      optionsEnded ||= literal === '--' && words.length > 1;
       continue;
     }
-    for (const word of slotWords(template, values)) {
+    const slots = slotWords(template, values);
+    // `--unit $(args.units) --` with no units: the -- would be taken for the value of --unit, and what follows it for options.
+    awaitsValue = slots.length === 0 && (awaitsValue || words.at(-1)?.text.startsWith('-') === true);
+    for (const word of slots) {
       if (!optionsEnded && word.slot !== undefined && word.text.startsWith('-')) {
         throw refuse(
           word.slot,
@@ -130,7 +136,7 @@ function plainLine(words: readonly Word[]): string {
 function originOf({ host }: SshTarget, values: SlotValues): string {
   const text = composedText(host, values);
   if (text === undefined || text === '') throw mismatch();
-  return /:[0-9]+$/.test(text) ? `ssh://${text}` : `ssh://${text}:22`;
+  return sshOrigin(text);
 }
 
 /** The longest value of the call is the one to shorten. */

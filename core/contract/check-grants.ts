@@ -19,6 +19,7 @@ import { plainText } from './plain-text.ts';
 import type { ResourceObject } from './resource-object.ts';
 import type { ArgumentsSchema } from './schema.ts';
 import type { SpecNode } from './spec-node.ts';
+import { sshOrigin } from './ssh-origin.ts';
 import { literalText } from './template-text.ts';
 
 export interface Grants {
@@ -158,7 +159,7 @@ function checkHost(draft: Draft, target: SshTarget, binding: CompiledBinding): v
   const node = draft.spec.at('ssh').at('host');
   const origins = binding.spec.destinations.map((destination) => destination.origin);
   for (const host of hostsOf(draft, target)) {
-    const origin = /:[0-9]+$/.test(host) ? `ssh://${host}` : `ssh://${host}:22`;
+    const origin = sshOrigin(host);
     if (!origins.includes(origin)) node.problem('binding-destination', `${origin} is no destination of ${binding.name}.`);
   }
 }
