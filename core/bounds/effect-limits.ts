@@ -101,6 +101,15 @@ export const EFFECT_LIMITS = {
   effectMessagesAtOnceMax: 8,
   /** Waiting beyond these: answered LIMIT_EXCEEDED. */
   effectMessagesWaitingMax: 400,
+  /**
+   * Bytes of them: a sidecar that was taken over sends each message as large as it may be, and the operator serves hundreds. Room for all
+   * open questions of an account with every choice.
+   */
+  effectBytesWaitingMax: 4 * 1024 * 1024,
+  /** Questions of one account in the API server, those included that are over: however short a life they are given, they are kept a day. */
+  approvalsKeptMax: 1_000,
+  /** Operations of one account that are under way or of unknown outcome: one that tells no ends fills no etcd. */
+  holdsOpenMax: 1_000,
   /** Compiled contracts kept by a replica, for the cards of the next minutes. */
   approvalCompiledMax: 200,
   /** An outcome that could not be written is tried again after this time. */

@@ -6,6 +6,7 @@
  * call takes the name.
  */
 import { limits } from '#core/bounds/limits.ts';
+import { keyOf } from '#operator/kube/cache.ts';
 import { isKubeError } from '#operator/kube/kube-error.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
 import type { Asker, JudgedPlan } from './judge-plan.ts';
@@ -31,6 +32,8 @@ export class Holds {
   /** Throws KubeError. */
   async take(asker: Asker, judged: JudgedPlan): Promise<Taken> {
     const { kube } = this.#means;
+    const full = this.#tooMany(asker, judged);
+    if (full !== undefined) return full;
     for (let tries = 1; ; tries += 1) {
       const object = holdObject(asker, judged, this.#means.serverNowMs());
       try {
@@ -48,17 +51,34 @@ export class Holds {
     }
   }
 
+  /** By the cache: nobody is asked to agree to a call that would be held back all the same. */
+  unresolved({ namespace, serviceAccount }: Asker, { facts }: JudgedPlan): Refusal | undefined {
+    const name = holdName({ serviceAccount, contract: facts.contract, argsDigest: facts.argsDigest });
+    const hold = this.#means.cluster.approvals.get(keyOf({ namespace, name }));
+    if (hold?.status?.state !== 'Waiting' || isOver(hold, this.#means.serverNowMs())) return undefined;
+    return unknownOutcome(hold.spec.operationId);
+  }
+
+  #tooMany({ namespace, serviceAccount }: Asker, { facts }: JudgedPlan): Refusal | undefined {
+    const { approvals } = this.#means.cluster;
+    const nowMs = this.#means.serverNowMs();
+    const name = holdName({ serviceAccount, contract: facts.contract, argsDigest: facts.argsDigest });
+    if (approvals.get(keyOf({ namespace, name })) !== undefined) return undefined;
+    const account = approvals.by('account', keyOf({ namespace, name: serviceAccount }));
+    const open = account.filter((each) => each.spec.purpose === 'Resolve' && !isOver(each, nowMs));
+    if (open.length < limits.holdsOpenMax) return undefined;
+    return refusal(
+      'LIMIT_EXCEEDED',
+      'too_many',
+      `${limits.holdsOpenMax} operations of this ServiceAccount are under way or of unknown outcome; people must find out first (kubectl postern resolve).`,
+    );
+  }
+
   /** Undefined: it is over, and may be taken. */
   #inTheWay(asker: Asker, { facts }: JudgedPlan, { spec, status }: Stored): Taken | undefined {
     if (isOver({ spec, status }, this.#means.serverNowMs())) return undefined;
     const operation = spec.operationId ?? '';
-    if (status?.state === 'Waiting')
-      return refusal(
-        'OUTCOME_UNKNOWN',
-        'unknown_outcome',
-        'An equal call was sent and nobody knows whether it happened; a person must find out first (kubectl postern resolve).',
-        operation,
-      );
+    if (status?.state === 'Waiting') return unknownOutcome(operation);
     if (operation === facts.operationId && spec.session?.uid === asker.session.uid) return { kind: 'again' };
     return refusal('IDEMPOTENCY_BUSY', 'busy', 'An equal call of this ServiceAccount is under way; wait for its end.', operation);
   }
@@ -88,6 +108,15 @@ export class Holds {
     const patch = { metadata: { uid, resourceVersion }, status: { state: 'Waiting' } };
     await this.#means.kube.patch(KINDS.approvals, { namespace, name }, patch, { subresource: 'status' });
   }
+}
+
+function unknownOutcome(operationId = ''): Refusal {
+  return refusal(
+    'OUTCOME_UNKNOWN',
+    'unknown_outcome',
+    'An equal call was sent and nobody knows whether it happened; a person must find out first (kubectl postern resolve).',
+    operationId,
+  );
 }
 
 function isOpenFor({ spec, status }: Stored, { session }: Asker, { operationId }: SettledOperation): boolean {

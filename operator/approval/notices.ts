@@ -136,7 +136,7 @@ export class Notices {
 }
 
 /** What is told; names of ours, one sanitized sentence. */
-export function noticeOf({ uid, namespace, name, sentence, spec }: ApprovalRecord): object {
+function noticeOf({ uid, namespace, name, sentence, spec }: ApprovalRecord): object {
   return {
     kind: 'postern.dev/approval-waiting.v1',
     id: uid,

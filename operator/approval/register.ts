@@ -111,14 +111,15 @@ export class ApprovalRegister {
     if (known !== undefined) return this.#same(asker, question, known);
     const judged = this.#judgeAll(asker, question);
     if ('kind' in judged) return judged;
-    const full = this.#tooMany(asker, judged.plan);
+    const full = this.#holds.unresolved(asker, judged.plan) ?? this.#tooMany(asker, judged.plan);
     if (full !== undefined) return full;
     const release = this.#reserve(asker, name);
     try {
       const object = questionObject(name, asker, judged.plan, judged.alternatives);
       return this.#same(asker, question, approvalRecord(await kube.create<Stored>(KINDS.approvals, object as Stored)));
     } catch (error) {
-      if (!isKubeError(error, 409)) throw error;
+      // What got no answer may be there all the same, and a person would be asked about something that nobody runs.
+      if (!maySucceed(error)) throw error;
       const other = await kube.get<Stored>(KINDS.approvals, { namespace, name });
       if (other === null) throw error;
       return this.#same(asker, question, approvalRecord(other));
@@ -127,10 +128,13 @@ export class ApprovalRegister {
     }
   }
 
-  #judgeAll(asker: Asker, { plan, alternatives }: AskedQuestion) {
+  #judgeAll(asker: Asker, { name: question, plan, alternatives }: AskedQuestion) {
     const nowMs = this.#means.serverNowMs();
     const first = this.#judge(asker, plan, nowMs);
     if (first.kind === 'refused') return first;
+    // An intent shows no card; a question does, and its sidecar must know which.
+    if ([plan, ...alternatives.map((each) => each.plan)].some(({ cardDigest }) => cardDigest === ''))
+      return refusal('INVALID_ARGUMENT', 'malformed', 'A question names the digest of each of its cards.');
     if (alternatives.length > limits.approvalAlternativesMax)
       return refusal('INVALID_ARGUMENT', 'malformed', 'A card has at most 4 alternatives.');
     const others: (JudgedPlan & { readonly name: string })[] = [];
@@ -138,8 +142,16 @@ export class ApprovalRegister {
       const judged = this.#judge(asker, other, nowMs);
       if (judged.kind === 'refused') return judged;
       const fits =
-        /^[a-z][a-z-]{0,62}$/.test(name) && others.every((each) => each.name !== name) && judged.facts.contract === first.facts.contract;
-      if (!fits) return refusal('INVALID_ARGUMENT', 'malformed', 'An alternative is a plan of the same contract under a name of its own.');
+        judged.facts.alternative?.name === name &&
+        judged.facts.alternative.of === question &&
+        others.every((each) => each.name !== name) &&
+        judged.facts.contract === first.facts.contract;
+      if (!fits)
+        return refusal(
+          'INVALID_ARGUMENT',
+          'malformed',
+          'An alternative is a plan of the same contract, under the name that its own card has.',
+        );
       others.push({ ...judged, name });
     }
     return { plan: first, alternatives: others };
@@ -180,6 +192,12 @@ export class ApprovalRegister {
     const open = new Set(questions.filter((question) => isWaiting(question, nowMs)).map(({ name }) => name));
     const unseen = [...(this.#creating.get(account) ?? [])].filter((name) => approvals.get(keyOf({ ...asker, name })) === undefined);
     for (const name of unseen) open.add(name);
+    if (questions.length + unseen.length >= limits.approvalsKeptMax)
+      return refusal(
+        'LIMIT_EXCEEDED',
+        'too_many',
+        `${limits.approvalsKeptMax} questions of this ServiceAccount were asked within a day; the oldest must be forgotten first.`,
+      );
     if (open.size < limits.approvalsOpenMax) return undefined;
     return refusal(
       'LIMIT_EXCEEDED',
@@ -225,8 +243,11 @@ export class ApprovalRegister {
   async #use(asker: Asker, name: string, { facts }: JudgedPlan, again: boolean): Promise<Refusal | undefined> {
     const { kube } = this.#means;
     const ref = { namespace: asker.namespace, name };
+    let unanswered = false;
     for (let tries = 1; ; tries += 1) {
       const approval = await kube.get<Stored>(KINDS.approvals, ref);
+      // It was a yes to this operation, and nobody else writes this operation into it.
+      if (unanswered && approval?.status?.usedBy === facts.operationId) return undefined;
       const use = useOf(approval, asker, facts, again, this.#means.serverNowMs());
       if (use.kind === 'refused') return use;
       if (use.kind === 'again' || approval === null) return undefined;
@@ -235,7 +256,8 @@ export class ApprovalRegister {
         await kube.patch(KINDS.approvals, ref, { metadata: { uid, resourceVersion }, status: use.status }, { subresource: 'status' });
         return undefined;
       } catch (error) {
-        if (!isKubeError(error, 409) || tries >= limits.approvalUseTriesMax) throw error;
+        if (!maySucceed(error) || tries >= limits.approvalUseTriesMax) throw error;
+        unanswered ||= !isKubeError(error, 409);
       }
     }
   }
@@ -248,6 +270,11 @@ function intentProblem({ holds, approval }: IntendedOperation, { compiled, facts
   if (!holds && effect !== 'Read' && effects.idempotency.mode === 'None')
     return refusal('INVALID_ARGUMENT', 'malformed', 'An effect that may not happen twice is held while its outcome is not known.');
   return undefined;
+}
+
+/** Somebody wrote in between, or nobody knows whether this was written. */
+function maySucceed(error: unknown): boolean {
+  return isKubeError(error) && (error.status === 409 || error.transient);
 }
 
 export function isRefusal(answer: unknown): answer is Refusal {

@@ -54,6 +54,8 @@ export class EffectExchange {
   readonly #stream: ExchangeStream;
   readonly #rate: MessageRate;
   readonly #waiting: { readonly operationId: string; readonly run: () => Promise<void> }[] = [];
+  /** Of messages that wait or are worked on. */
+  #bytes = 0;
   /** Operations whose message is worked on. */
   readonly #busy = new Set<string>();
   readonly #outbox: Told[] = [];
@@ -72,9 +74,15 @@ export class EffectExchange {
 
   /** Throws ControlRefusal for a sidecar that says too much. */
   take(message: EffectMessage): void {
-    if (!this.#rate.take() || this.#waiting.length >= limits.effectMessagesWaitingMax)
-      throw new ControlRefusal('TOO_MANY', 'Too many messages about effects; wait for the answers.');
-    this.#waiting.push({ operationId: operationOf(message), run: () => this.#handle(message) });
+    const bytes = bytesOf(message);
+    const full = this.#waiting.length >= limits.effectMessagesWaitingMax || this.#bytes + bytes > limits.effectBytesWaitingMax;
+    if (!this.#rate.take() || full) throw new ControlRefusal('TOO_MANY', 'Too many messages about effects; wait for the answers.');
+    this.#bytes += bytes;
+    const run = () =>
+      this.#handle(message).finally(() => {
+        this.#bytes -= bytes;
+      });
+    this.#waiting.push({ operationId: operationOf(message), run });
     this.#turn();
   }
 
@@ -183,6 +191,13 @@ export class EffectExchange {
 
 function operationOf(message: EffectMessage): string {
   return message.case === 'settled' ? message.value.operationId : (message.value.plan?.operationId ?? '');
+}
+
+/** What is held of it while it waits. */
+function bytesOf(message: EffectMessage): number {
+  if (message.case === 'settled') return 0;
+  const plans = message.case === 'approval' ? message.value.alternatives.map(({ plan }) => plan) : [];
+  return [message.value.plan, ...plans].reduce((sum, plan) => sum + (plan?.factsJson.length ?? 0), 0);
 }
 
 function askerOf(session: SessionRecord): Asker {

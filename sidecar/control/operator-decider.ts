@@ -56,6 +56,8 @@ interface Known {
 interface Admission {
   readonly message: MessageInitShape<typeof OperationIntentSchema>;
   readonly verdict: PromiseWithResolvers<void>;
+  /** Said on an earlier stream too, whose verdict may have been a yes. */
+  repeated: boolean;
 }
 
 export class OperatorDecider implements Decider {
@@ -108,7 +110,7 @@ export class OperatorDecider implements Decider {
     const { operationId } = intent;
     let admission = this.#admissions.get(operationId);
     if (admission === undefined) {
-      admission = { message: operationIntent(intent), verdict: Promise.withResolvers<void>() };
+      admission = { message: operationIntent(intent), verdict: Promise.withResolvers<void>(), repeated: false };
       this.#outcomes.forget(operationId);
       this.#admissions.set(operationId, admission);
       this.#send({ case: 'intent', value: admission.message });
@@ -140,7 +142,10 @@ export class OperatorDecider implements Decider {
     this.#protocol = protocol;
     if (protocol < EFFECTS_SINCE) return;
     for (const { request, state } of this.#questions.values()) if (isOpen(state)) this.#send({ case: 'approval', value: request });
-    for (const { message } of this.#admissions.values()) this.#send({ case: 'intent', value: message });
+    for (const admission of this.#admissions.values()) {
+      admission.repeated = true;
+      this.#send({ case: 'intent', value: admission.message });
+    }
     this.#outcomes.tellAll();
   }
 
@@ -198,9 +203,11 @@ export class OperatorDecider implements Decider {
     const admission = this.#admissions.get(operationId);
     if (verdict.case === 'admitted') admission?.verdict.resolve();
     else if (verdict.case === 'refused') {
-      // Refused is not under way: there is no outcome to tell.
-      this.#admissions.delete(operationId);
-      admission?.verdict.reject(refusalOf(verdict.value));
+      const refused = refusalOf(verdict.value);
+      // Refused is not under way, and there is no outcome to tell - unless it was admitted before, or the operator lost the API server over it:
+      // then equal calls would wait for this one.
+      if (refused.reason !== 'CONTROL_STALE' && admission?.repeated !== true) this.#admissions.delete(operationId);
+      admission?.verdict.reject(refused);
     }
   }
 

@@ -11,6 +11,8 @@ export interface SidecarOptions {
   readonly instance?: string;
   readonly protocols?: readonly number[];
   readonly version?: string;
+  /** Said before Hello. */
+  readonly first?: NonNullable<MessageInitShape<typeof ConnectRequestSchema>['message']>;
   /** Acknowledges bundles at once. Default true. */
   readonly acknowledges?: boolean;
 }
@@ -30,6 +32,7 @@ export class TestSidecar {
     this.#connection = connection;
     this.#options = options;
     this.#stream = connection.client(ControlService).connect({ authorization: `Bearer ${token}` });
+    if (options.first !== undefined) this.send(options.first);
     const hello = { version, protocols: [...protocols], instance: digestOfBytes('instance', instance), bundleRevision: '' };
     this.send({ case: 'hello', value: hello });
     this.ended = this.#listen();
