@@ -127,7 +127,11 @@ function partsOf(settings: SidecarSettings, log: Log): Parts {
         host_key_shown: shown,
         host_key_pinned: pinned.join(','),
       }),
-    onForeignChannel: (action) => log.warn('a host asked to open a channel of its own, which was refused', { action }),
+    onForeignChannel: (action) => {
+      metrics.effects.sshChannelRefused(action);
+      log.warn('a host asked to open a channel of its own, which was refused', { action });
+    },
+    onMissingExit: (action, kind) => metrics.effects.sshFailed(action, kind),
     onFault: (action, cause, thrown) => log.warn('no usable answer from the remote', { action, reason: cause }, thrown),
     onExchange: (action, status, durationMs, bytes) => metrics.remoteAnswered(action, statusClass(status), durationMs, bytes),
   };

@@ -10,7 +10,7 @@ export const EFFECT_METRICS = {
   effects_total: {
     type: 'counter',
     unit: 'total',
-    help: 'Effects that ended, by action and outcome (done, not_done, unknown, refused: nothing was sent).',
+    help: 'Effects that ended, by action and outcome (done, partly_done, not_done, unknown, refused: nothing was sent).',
     labels: ['action', 'outcome'],
   },
   replays_total: {
@@ -77,5 +77,11 @@ export const EFFECT_METRICS = {
     unit: 'total',
     help: 'SSH commands without an exit status, by action and kind.',
     labels: ['action', 'kind'],
+  },
+  ssh_channels_refused_total: {
+    type: 'counter',
+    unit: 'total',
+    help: 'Channels that SSH hosts asked to open to the sidecar, which it never allows, by action.',
+    labels: ['action'],
   },
 } as const satisfies Readonly<Record<string, MetricEntry>>;

@@ -4,8 +4,11 @@
  */
 import type { MetricRecorder } from './metric-recorder.ts';
 
-/** `refused`: the gate, a recheck or the decider said no, and nothing was sent. */
-export type EffectOutcome = 'done' | 'not_done' | 'unknown' | 'refused';
+/**
+ * `partly_done`: of several targets some took effect, and of the others it is known that they did not. `refused`: the gate, a recheck or the
+ * decider said no, and nothing was sent.
+ */
+export type EffectOutcome = 'done' | 'partly_done' | 'not_done' | 'unknown' | 'refused';
 export type ApprovalOutcome = 'approved' | 'denied' | 'expired' | 'void';
 /** Why an SSH command has no exit status. */
 export type SshFailureKind = 'unreachable' | 'host_key' | 'denied' | 'egress' | 'protocol' | 'timed_out' | 'lost' | 'signal' | 'too_large';
@@ -33,7 +36,7 @@ export class EffectMetrics {
     this.#label = label;
   }
 
-  /** Once for each operation of an effect; an operation of many elements has the outcome of its worst. */
+  /** Once for each operation of an effect; an operation of many targets is unknown where one of them is. */
   ended(action: string, outcome: EffectOutcome): void {
     this.#recorder.add('effects_total', { action: this.#label(action), outcome });
   }
@@ -78,6 +81,11 @@ export class EffectMetrics {
   journalSynced(durationMs: number, bytes: number): void {
     this.#recorder.add('journal_sync_seconds', {}, durationMs / 1000);
     this.#recorder.add('journal_written_bytes_total', {}, bytes);
+  }
+
+  /** A host asked to open a channel to us. */
+  sshChannelRefused(action: string): void {
+    this.#recorder.add('ssh_channels_refused_total', { action: this.#label(action) });
   }
 
   sshFailed(action: string, kind: SshFailureKind): void {

@@ -11,6 +11,12 @@ export type CallEnd =
   | { readonly kind: 'answered'; readonly envelope: Omit<Envelope, 'data'>; readonly bytes: number }
   | { readonly kind: 'failed'; readonly error: PosternError };
 
+export interface ReplayedCall {
+  readonly requestId: string;
+  readonly operationId: string;
+  readonly action: string;
+}
+
 export interface Recorder {
   /**
    * MUST resolve before the first byte is sent. A rejection is answered AUDIT_UNAVAILABLE and nothing is sent. `target`: of an effect, told
@@ -21,6 +27,8 @@ export interface Recorder {
   cursorUsed(action: string, outcome: 'resumed' | 'invalid' | 'expired'): void;
   /** Told once for every call whose intent was asked for, also when that failed. */
   outcome(plan: Plan, end: CallEnd, durationMs: number): Promise<void> | void;
+  /** A call was answered with what the journal knows of its operation; nothing was sent. */
+  replayed(call: ReplayedCall): void;
   /** A call that ended before its intent: refused arguments, unknown actions. `action` only when it is one we serve. */
   refused(call: { readonly requestId: string; readonly action?: string }, error: PosternError, durationMs: number): void;
 }

@@ -9,7 +9,7 @@ import type { Log } from '#core/runtime/log.ts';
 import type { SidecarMetrics } from '#core/runtime/metrics.ts';
 import type { Passed } from './gate.ts';
 import type { Plan } from './plan.ts';
-import type { CallEnd, Recorder } from './recorder.ts';
+import type { CallEnd, Recorder, ReplayedCall } from './recorder.ts';
 
 export class RequestLog implements Recorder {
   readonly #log: Log;
@@ -55,6 +55,11 @@ export class RequestLog implements Recorder {
     });
   }
 
+  replayed({ requestId, operationId, action }: ReplayedCall): void {
+    this.#metrics.effects.replayed(action);
+    this.#log.info('the outcome of an operation was told again', { request_id: requestId, operation_id: operationId, action });
+  }
+
   refused(call: { readonly requestId: string; readonly action?: string }, error: PosternError, durationMs: number): void {
     this.#metrics.callFailed(call.action ?? '', error.reason, durationMs);
     this.#failed(
@@ -78,5 +83,6 @@ export class RequestLog implements Recorder {
 function effectOutcome(end: CallEnd, sent: boolean): EffectOutcome {
   if (end.kind === 'answered') return 'done';
   if (end.error.reason === 'OUTCOME_UNKNOWN') return 'unknown';
+  if ((end.error.operation?.targets?.done ?? 0) > 0) return 'partly_done';
   return sent ? 'not_done' : 'refused';
 }

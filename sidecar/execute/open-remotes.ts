@@ -16,7 +16,7 @@ import { type Fault, HttpRemote } from './http-remote.ts';
 import type { Remote } from './remote.ts';
 import { SshRemotes, type SshRemotesMeans } from './ssh-remotes.ts';
 
-export interface RemotesMeans extends Pick<SshRemotesMeans, 'onHostKeyMismatch' | 'onForeignChannel'> {
+export interface RemotesMeans extends Pick<SshRemotesMeans, 'onHostKeyMismatch' | 'onForeignChannel' | 'onMissingExit'> {
   readonly store: CredentialStore;
   readonly destinations: Destinations;
   readonly clock: Clock;

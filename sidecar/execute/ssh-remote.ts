@@ -8,10 +8,12 @@ import { assembleCommand, type OutboundCommand } from '#core/contract/assemble-c
 import type { JsonValue, ResultRules } from '#core/contract/compiled.ts';
 import type { SlotValues } from '#core/contract/slot-value.ts';
 import { PosternError } from '#core/error/postern-error.ts';
+import type { SshFailureKind } from '#core/runtime/effect-metrics.ts';
 import type { ReplyMask } from '#sidecar/credential/mask.ts';
 import { decodeOutput, type RawOutput } from '#sidecar/decode/decode-output.ts';
 import { TransportFailure } from './http/transport.ts';
 import type { Fault } from './http-remote.ts';
+import { missingExit, missingExitOf } from './missing-exit.ts';
 import { type AskOptions, isCommand, type Question, type Remote } from './remote.ts';
 import { type HostKeyMismatch, SshFailure } from './ssh/ssh-failure.ts';
 
@@ -42,6 +44,8 @@ export interface SshRemoteMeans {
   onFault?(cause: Fault, thrown: unknown): void;
   onHostKeyMismatch?(mismatch: HostKeyMismatch): void;
   onForeignChannel?(): void;
+  /** The command has no exit status. */
+  onMissingExit?(kind: SshFailureKind): void;
   /** The caller's own arguments hold the credential (failure case LEAK-22); told at most once a call. */
   onAnomaly(): void;
 }
@@ -75,15 +79,21 @@ export class SshRemote implements Remote {
         onForeignChannel: () => this.#means.onForeignChannel?.(),
       });
       this.#means.onExchange?.(statusOf(raw), clock.monotonicMs() - startedMs, raw.stdout.byteLength);
+      this.#count(missingExit(raw));
       const reply = decodeOutput(raw, rules, this.#mask(), clock.wallMs());
       if (reply.fault !== undefined) this.#means.onFault?.(reply.fault, undefined);
       return reply;
     } catch (thrown) {
+      this.#count(missingExitOf(thrown));
       const cause = causeOf(thrown, signal);
       this.#means.onExchange?.(0, clock.monotonicMs() - startedMs, 0);
       this.#means.onFault?.(cause, thrown);
       return { kind: 'noReply', cause, sent: thrown instanceof SshFailure && thrown.sent, receivedAtMs: clock.wallMs() };
     }
+  }
+
+  #count(kind: SshFailureKind | undefined): void {
+    if (kind !== undefined) this.#means.onMissingExit?.(kind);
   }
 
   #mask(): ReplyMask {

@@ -12,6 +12,7 @@ import type { OutboundCommand } from '#core/contract/assemble-command.ts';
 import type { CompiledContract, JsonValue, SshTarget } from '#core/contract/compiled.ts';
 import type { BindingDestination, CompiledBinding } from '#core/contract/compiled-binding.ts';
 import { PosternError } from '#core/error/postern-error.ts';
+import type { SshFailureKind } from '#core/runtime/effect-metrics.ts';
 import { SshCredential, type SshLogin } from '#sidecar/credential/ssh-credential.ts';
 import type { CredentialStore } from '#sidecar/credential/store.ts';
 import type { RawOutput } from '#sidecar/decode/decode-output.ts';
@@ -33,6 +34,8 @@ export interface SshRemotesMeans {
   onHostKeyMismatch?(action: string, mismatch: HostKeyMismatch): void;
   /** A host asked to open a channel to us. */
   onForeignChannel?(action: string): void;
+  /** A command has no exit status. */
+  onMissingExit?(action: string, kind: SshFailureKind): void;
 }
 
 type Login = SshLogin<ParsedKey>;
@@ -70,6 +73,7 @@ export class SshRemotes {
           onFault: (cause, thrown) => this.#means.onFault?.(action, cause, thrown),
           onHostKeyMismatch: (mismatch) => this.#means.onHostKeyMismatch?.(action, mismatch),
           onForeignChannel: () => this.#means.onForeignChannel?.(action),
+          onMissingExit: (kind) => this.#means.onMissingExit?.(action, kind),
         },
         args,
       );

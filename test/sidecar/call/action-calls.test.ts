@@ -43,6 +43,7 @@ function build({ intent = () => {}, ask = async () => item('one') }: { intent?: 
     outcome: (_plan, end) => {
       told.push(end.kind === 'answered' ? 'answered' : `failed ${end.error.reason}`);
     },
+    replayed: ({ action }) => told.push(`replayed ${action}`),
     refused: ({ action }, { reason }) => told.push(`refused ${action} ${reason}`),
   };
   const { objects } = readYaml(CONTRACTS.replaceAll('UPSTREAM', 'http://127.0.0.1:9'), 'contracts.yaml');

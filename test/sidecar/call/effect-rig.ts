@@ -68,6 +68,8 @@ export interface RigOptions {
   readonly edit?: (yaml: string) => string;
   /** Instead of the one of a sidecar alone. */
   readonly decider?: (journal: Journal) => Decider;
+  /** Around the one of a sidecar alone. */
+  readonly wrap?: (decider: Decider) => Decider;
 }
 
 export interface Rig extends AsyncDisposable {
@@ -130,7 +132,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     evidence: new EvidenceSealer(createSealer('evidence', keys.ring), keys.session),
     standing: options.standing ?? ALWAYS_GOOD,
     doubtful: new DoubtfulReads(clock),
-    effects: { journal, decider: options.decider?.(journal) ?? local },
+    effects: { journal, decider: options.decider?.(journal) ?? options.wrap?.(local) ?? local },
   });
   calls.begin();
 
@@ -210,6 +212,10 @@ function recorderOf(told: string[], own: Partial<Recorder> = {}): Recorder {
     outcome: (plan, end, durationMs) => {
       told.push(end.kind === 'answered' ? `answered ${plan.served.contract.action}` : `failed ${end.error.reason}`);
       return own.outcome?.(plan, end, durationMs);
+    },
+    replayed: (call) => {
+      told.push(`replayed ${call.action}`);
+      own.replayed?.(call);
     },
     refused: (_call, { reason }) => {
       told.push(`refused ${reason}`);

@@ -49,6 +49,8 @@ export interface Rig extends AsyncDisposable {
   ask(args?: Readonly<Record<string, JsonValue>>, options?: { signal?: AbortSignal; bytes?: number }): Promise<Exchange>;
   read(args?: Readonly<Record<string, JsonValue>>, signal?: AbortSignal): Promise<{ folded: Folded; dataJson: string | undefined }>;
   readonly mismatches: readonly HostKeyMismatch[];
+  /** Why commands had no exit status, as counted. */
+  readonly missingExits: readonly string[];
   readonly faults: readonly string[];
   readonly foreign: () => number;
   readonly anomalies: () => number;
@@ -71,6 +73,7 @@ export function openRig(options: RigOptions): Rig {
   });
   const mismatches: HostKeyMismatch[] = [];
   const faults: string[] = [];
+  const missingExits: string[] = [];
   let foreign = 0;
   let anomalies = 0;
   const destinations = new Destinations({ allowLoopback: true, ...(options.resolve === undefined ? {} : { resolve: options.resolve }) });
@@ -82,6 +85,7 @@ export function openRig(options: RigOptions): Rig {
       anomalies += 1;
     },
     onFault: (_action, cause) => faults.push(cause),
+    onMissingExit: (_action, kind) => missingExits.push(kind),
     onHostKeyMismatch: (_action, mismatch) => mismatches.push(mismatch),
     onForeignChannel: () => {
       foreign += 1;
@@ -112,6 +116,7 @@ export function openRig(options: RigOptions): Rig {
     },
     mismatches,
     faults,
+    missingExits,
     foreign: () => foreign,
     anomalies: () => anomalies,
     [Symbol.asyncDispose]: async () => {
