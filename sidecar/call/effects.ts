@@ -8,12 +8,13 @@ import type { PosternError } from '#core/error/postern-error.ts';
 import type { Change } from '#sidecar/approval/decider.ts';
 import type { Entry } from '#sidecar/journal/entry.ts';
 import type { CallContext, ConfirmCall, ExecuteCall, ExecuteResult, OperationView, PlanView, PrepareCall } from './calls.ts';
+import { mayRepeat } from './doubt.ts';
 import { askedError, runsOnError, unknownOperationError } from './effect-errors.ts';
 import { type EffectMeans, execute } from './execute.ts';
 import { Grants } from './grants.ts';
 import { changedError, isChanged, judgePlan } from './judge-plan.ts';
 import { planOf, shownPlan } from './kept-plan.ts';
-import { holdsEqualCalls, OperationLookup } from './operation-lookup.ts';
+import { OperationLookup } from './operation-lookup.ts';
 import { operationView, planView } from './operation-view.ts';
 import { type Outcome, outcomeJson, recordedOutcome, tell } from './outcome.ts';
 import { type EffectPlan, type Plan, targetsOf } from './plan.ts';
@@ -32,8 +33,9 @@ export class Effects {
   constructor(means: EffectMeans) {
     this.#means = means;
     this.#grants = new Grants(means);
-    this.#settlements = new Settlements(means, (entry) => this.#planIfUnchanged(entry));
-    this.#lookup = new OperationLookup(means, this.#grants, this.#settlements);
+    const planOf = (entry: Entry) => this.#planIfUnchanged(entry);
+    this.#settlements = new Settlements(means, planOf);
+    this.#lookup = new OperationLookup(means, this.#grants, this.#settlements, planOf);
     this.#runs = new RunsUnderWay(means.clock);
     this.#forget = means.decider.onChange((change) => this.#heard(change));
   }
@@ -99,8 +101,9 @@ export class Effects {
   async #proceed(operationId: string, context: CallContext, deadlineMs: number | undefined): Promise<ExecuteResult> {
     if (this.#runs.has(operationId)) return this.#wait(operationId, context, deadlineMs);
     const entry = this.#entry(operationId);
-    if (entry.phase === 'unknown' && this.#mayRepeat(entry)) {
-      this.#run(this.#planOrVoid(entry), context.requestId, () => this.#means.journal.again(operationId));
+    const plan = entry.phase === 'unknown' ? this.#planIfUnchanged(entry) : undefined;
+    if (mayRepeat(entry, plan, this.#means.clock.wallMs())) {
+      this.#run(plan, context.requestId, () => this.#means.journal.again(operationId));
     } else if (entry.phase === 'planned') {
       await this.#mayBegin(entry);
       // Somebody else may have begun it while a question was asked.
@@ -117,7 +120,8 @@ export class Effects {
     const plan = this.#planIfUnchanged(entry);
     const verdict = plan === undefined ? ({ kind: 'over', error: changedError() } as const) : this.#judge(plan);
     if (verdict.kind === 'go' || plan === undefined) {
-      if (verdict.kind === 'go') return;
+      // Without whoever decides nothing begins: what began and was not admitted has failed, and the yes it had is lost.
+      if (verdict.kind === 'go') return void this.#means.decider.requester();
     } else if (verdict.kind === 'ask') await this.#ask(plan);
     if (verdict.kind !== 'over') throw askedError(shownPlan(entry), entry);
     await this.#over(entry, verdict.error);
@@ -180,11 +184,6 @@ export class Effects {
     await this.#means.journal.end(operationId, 'failed', outcomeJson({ phase: 'failed', steps, error }));
     const state = this.#questionOf(entry);
     if (error.reason === 'APPROVAL_DENIED' && state?.kind === 'decided') this.#lookup.denied(entry, state.decision);
-  }
-
-  #mayRepeat(entry: Entry): boolean {
-    const plan = this.#planIfUnchanged(entry);
-    return plan !== undefined && entry.resolution === undefined && !holdsEqualCalls(entry, plan, this.#means.clock.wallMs());
   }
 
   #entry(operationId: string): Entry {

@@ -118,7 +118,8 @@ class Attempt {
     this.#refuseLate();
     await recorded(recorder.intent(this.passed, target));
     await journal.intent(operationId, target.index);
-    const answer = await this.#journaled(target, this.#refusal() ?? (await this.#send(target, seen.ifMatch)));
+    const told = this.#refusal() ?? (await this.#send(target, seen.ifMatch));
+    const answer = await this.#journaled(target, this.#steps.known(target, told));
     this.#steps.answered(target, answer);
     return answer.kind === 'done' || (goesOn && !this.#lost && this.#refusal() === undefined);
   }

@@ -7,12 +7,13 @@ import { limits } from '#core/bounds/limits.ts';
 import type { Decision } from '#sidecar/approval/decider.ts';
 import type { Entry } from '#sidecar/journal/entry.ts';
 import type { PrepareCall } from './calls.ts';
+import { equalCall } from './doubt.ts';
 import { heldError, otherCallError, unknownOperationError } from './effect-errors.ts';
 import { EqualPlans } from './equal-plans.ts';
 import type { EffectMeans } from './execute.ts';
 import type { Grants } from './grants.ts';
 import { recordOf } from './kept-plan.ts';
-import type { Plan } from './plan.ts';
+import type { EffectPlan, Plan } from './plan.ts';
 import { prepareEffect } from './prepare.ts';
 import type { Settlements } from './settlements.ts';
 
@@ -20,14 +21,17 @@ export class OperationLookup {
   readonly #means: EffectMeans;
   readonly #grants: Grants;
   readonly #settlements: Settlements;
+  /** The plan of an operation under the contract as it is served now; undefined when that is another one. */
+  readonly #planOf: (entry: Entry) => EffectPlan | undefined;
   readonly #equal: EqualPlans;
   /** By contract and arguments: when an equal call was denied, for the next card. */
   readonly #denied = new Map<string, NonNullable<CardFacts['denied']>>();
 
-  constructor(means: EffectMeans, grants: Grants, settlements: Settlements) {
+  constructor(means: EffectMeans, grants: Grants, settlements: Settlements, planOf: (entry: Entry) => EffectPlan | undefined) {
     this.#means = means;
     this.#grants = grants;
     this.#settlements = settlements;
+    this.#planOf = planOf;
     this.#equal = new EqualPlans(means.journal);
   }
 
@@ -50,7 +54,7 @@ export class OperationLookup {
     );
   }
 
-  /** An equal call that runs, or was found to be done; throws OUTCOME_UNKNOWN for one that nobody knows the outcome of. */
+  /** An equal call that runs, was found to be done, or is to be repeated; throws OUTCOME_UNKNOWN where nobody may. */
   async #held(plan: Plan): Promise<Entry | undefined> {
     const { journal } = this.#means;
     const { name } = plan.served.contract;
@@ -62,8 +66,10 @@ export class OperationLookup {
     if (now === undefined || now.phase === 'failed') return undefined;
     // The caller could not know: what it asks for took effect. It is told so, and not once more done.
     if (now.phase === 'done') return now;
-    if (!holdsEqualCalls(now, plan, this.#means.clock.wallMs())) return undefined;
-    throw heldError(operationId);
+    if (now.phase !== 'unknown') return now;
+    const meant = equalCall(now, this.#planOf(now), this.#means.clock.wallMs());
+    if (meant === 'held') throw heldError(operationId);
+    return meant === 'same' ? now : undefined;
   }
 
   async #plan(plan: Plan, call: PrepareCall, signal: AbortSignal): Promise<Entry> {
@@ -101,14 +107,4 @@ const DENIED_KEPT = 10;
 
 function keyOf(contract: string, argsDigest: string): string {
   return `${contract} ${argsDigest}`;
-}
-
-/**
- * Not where the remote knows a repetition: always (Natural), or while it keeps the key. That is counted from the plan, before which nothing
- * was sent: a key that was sent again is no younger for it.
- */
-export function holdsEqualCalls({ record }: Entry, { served }: Pick<Plan, 'served'>, nowMs: number): boolean {
-  const { mode, ttlMs = 0 } = served.contract.effects.idempotency;
-  if (mode === 'Natural') return false;
-  return mode === 'None' || nowMs >= record.plannedAtMs + ttlMs;
 }

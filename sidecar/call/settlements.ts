@@ -79,6 +79,8 @@ export class Settlements {
     // Of several targets some done and some not is for a person: the journal's word is about the whole operation.
     if (verdict === undefined || verdict === 'unknown' || others.length > 0) return;
     const { operationId } = entry.record;
+    // It was sent once more meanwhile: what was read before that says nothing of it.
+    if (this.#means.journal.get(operationId) !== entry) return;
     await this.#means.journal.resolve(operationId, verdict, 'settle');
     await this.#means.decider.settled(operationId, verdict);
   }

@@ -1,6 +1,6 @@
 /** What became of each target of one operation so far, and which one says why it stopped. */
 import type { PosternError } from '#core/error/postern-error.ts';
-import type { EffectAnswer } from '#sidecar/execute/effect.ts';
+import { type EffectAnswer, unknownError } from '#sidecar/execute/effect.ts';
 import type { Step } from '#sidecar/journal/entry.ts';
 import type { ExecuteResult, StepView } from './calls.ts';
 import type { Target } from './plan.ts';
@@ -27,8 +27,17 @@ export class Steps {
     return this.#targets.filter(({ index }) => this.#before.get(index) !== 'done');
   }
 
-  answered({ index }: Target, answer: TargetAnswer): void {
-    this.#answers.set(index, answer);
+  answered(target: Target, answer: TargetAnswer): void {
+    this.#answers.set(target.index, this.known(target, answer));
+  }
+
+  /**
+   * What is known of a target after this answer. That a repetition was stopped, or refused by the remote, says nothing of the request
+   * before it: a target that is gone, or no longer as expected, may be so because of that very request.
+   */
+  known({ index }: Target, answer: TargetAnswer): TargetAnswer {
+    if (answer.kind !== 'notDone' || !this.#isInDoubt(index)) return answer;
+    return { kind: 'unknown', error: earlierError(answer.error) };
   }
 
   /** Nothing more is sent, and why. */
@@ -61,7 +70,15 @@ export class Steps {
   error(): PosternError | undefined {
     const failed = [...this.#answers.values()].filter((answer) => answer.kind !== 'done');
     const doubt = failed.find(({ kind }) => kind === 'unknown');
-    return doubt?.error ?? failed[0]?.error ?? this.#stop;
+    if (doubt !== undefined) return doubt.error;
+    const error = failed[0]?.error ?? this.#stop;
+    const isLeft = this.#targets.some(({ index }) => !this.#answers.has(index) && this.#isInDoubt(index));
+    return error !== undefined && isLeft ? earlierError(error) : error;
+  }
+
+  #isInDoubt(index: number): boolean {
+    const state = this.#before.get(index);
+    return state === 'unknown' || state === 'sent';
   }
 
   #stateBefore(index: number): StepView['state'] {
@@ -70,4 +87,11 @@ export class Steps {
     if (state === 'notDone') return 'refused';
     return state === 'sent' ? 'unknown' : state;
   }
+}
+
+function earlierError(stopped: PosternError): PosternError {
+  return unknownError(
+    `An earlier request of this operation was not answered, and it could not be done once more (${stopped.reason}).`,
+    stopped,
+  );
 }
