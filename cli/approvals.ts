@@ -3,8 +3,9 @@ import { Command, Option } from 'commander';
 import { visibleText } from '#core/encoding/visible-text.ts';
 import type { Question, UnknownOperation } from '#proto/postern/approval/v1/approval_pb.ts';
 import { type ApprovalClient, type SocketOptions, withApprovals, withSocket } from './approval-connection.ts';
+import { renderCards } from './question-cards.ts';
 import { UsageError } from './report-failure.ts';
-import { cardTitle, showCard } from './show-card.ts';
+import { cardTitle } from './show-card.ts';
 import { age, renderTable } from './table.ts';
 
 interface Options extends SocketOptions {
@@ -56,20 +57,8 @@ export async function findQuestion(client: ApprovalClient, name: string): Promis
   );
 }
 
-export function renderQuestion({ name, card, cardDigest, alternatives }: Question): string {
-  const lines = [showCard(card), `  card        ${visibleText(cardDigest)}`];
-  for (const alternative of alternatives)
-    lines.push(
-      '',
-      `Or --alternative ${visibleText(alternative.name)}:`,
-      showCard(alternative.card),
-      `  card        ${visibleText(alternative.cardDigest)}`,
-    );
-  return [`${visibleText(name)}`, ...lines].join('\n');
-}
-
 function printQuestion(question: Question, { output }: Options): void {
-  write(output === 'json' ? JSON.stringify(questionDocument(question), null, 2) : renderQuestion(question));
+  write(output === 'json' ? JSON.stringify(questionDocument(question), null, 2) : renderCards(question.name, question));
 }
 
 function print({ questions, unknown }: Waiting, { output, watch }: Options): void {

@@ -1,13 +1,13 @@
 /** `postern approve` and `postern deny`: one question, one answer. A yes is about the card that was shown, by its digest. */
 import { Command } from 'commander';
 import { visibleText } from '#core/encoding/visible-text.ts';
-import { type Question, Verdict } from '#proto/postern/approval/v1/approval_pb.ts';
+import { Verdict } from '#proto/postern/approval/v1/approval_pb.ts';
 import { type SocketOptions, withApprovals, withSocket } from './approval-connection.ts';
 import { findQuestion } from './approvals.ts';
 import { type ConfirmOptions, confirmCard } from './confirm-card.ts';
 import { EXIT } from './exit.ts';
-import { UsageError } from './report-failure.ts';
-import { cardTitle, showCard } from './show-card.ts';
+import { chosenCard, renderCard } from './question-cards.ts';
+import { cardTitle } from './show-card.ts';
 
 interface ApproveOptions extends SocketOptions, ConfirmOptions {
   readonly alternative?: string;
@@ -38,7 +38,7 @@ export function denyCommand(): Command {
 async function approve(name: string, options: ApproveOptions): Promise<void> {
   await withApprovals(options, async (client) => {
     const chosen = chosenCard(await findQuestion(client, name), options.alternative);
-    process.stdout.write(`${showCard(chosen.card)}\n  card        ${visibleText(chosen.cardDigest)}\n`);
+    process.stdout.write(`${renderCard(chosen)}\n`);
     if (!(await confirmCard(chosen.cardDigest, options))) {
       process.stdout.write('\nNothing was decided.\n');
       process.exitCode = EXIT.error;
@@ -61,17 +61,6 @@ async function deny(name: string, options: SocketOptions & { readonly reason?: s
     const { approver } = await client.decide({ name, verdict: Verdict.DENIED, cardDigest, reason: options.reason ?? '' });
     process.stdout.write(`Denied by ${visibleText(approver)}: ${cardTitle(card)}\n`);
   });
-}
-
-function chosenCard(question: Question, alternative: string | undefined): { readonly card: string; readonly cardDigest: string } {
-  if (alternative === undefined) return question;
-  const chosen = question.alternatives.find(({ name }) => name === alternative);
-  if (chosen !== undefined) return chosen;
-  const names = question.alternatives.map(({ name }) => visibleText(name)).join(', ');
-  throw new UsageError(
-    `the card has no alternative ${visibleText(alternative)}`,
-    names === '' ? 'It has none: leave --alternative out.' : `Choose one of: ${names}.`,
-  );
 }
 
 const APPROVE_EXAMPLES = `

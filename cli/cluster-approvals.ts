@@ -7,8 +7,9 @@ import { visibleText } from '#core/encoding/visible-text.ts';
 import type { ActionApproval } from '#core/resource/gen/action-approval.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
 import { type ClusterConnection, type ClusterOptions, listAll, printRows, withCluster, withClusterFlags } from './cluster-connection.ts';
+import { renderCards } from './question-cards.ts';
 import { UsageError } from './report-failure.ts';
-import { cardTitle, showCard } from './show-card.ts';
+import { cardTitle } from './show-card.ts';
 import { age, type Row } from './table.ts';
 
 interface Options extends ClusterOptions {
@@ -87,18 +88,12 @@ export async function findApproval(cluster: ClusterConnection, wanted: string): 
 
 function renderApproval(approval: ActionApproval): string {
   const { metadata, spec, status } = approval;
-  const lines = [visibleText(metadata.name), renderCard(spec)];
-  for (const alternative of spec.alternatives ?? [])
-    lines.push('', `Or --alternative ${visibleText(alternative.name)}:`, renderCard(alternative));
+  const lines = [renderCards(metadata.name, spec)];
   const { approver, verdict, reason } = status?.decision ?? {};
   lines.push('', `state       ${visibleText(stateOf(approval, Date.now()))}`);
   if (verdict !== undefined) lines.push(`decided     ${verdict} by ${visibleText(approver ?? '')}`);
   if (reason !== undefined) lines.push(`because     ${visibleText(reason)}`);
   return lines.join('\n');
-}
-
-export function renderCard({ card, cardDigest }: { readonly card: string; readonly cardDigest: string }): string {
-  return `${showCard(card)}\n  card        ${visibleText(cardDigest)}`;
 }
 
 const EXAMPLES = `

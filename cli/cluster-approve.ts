@@ -2,11 +2,12 @@
 import { Command } from 'commander';
 import { visibleText } from '#core/encoding/visible-text.ts';
 import type { ActionApproval } from '#core/resource/gen/action-approval.ts';
-import { findApproval, renderCard } from './cluster-approvals.ts';
+import { findApproval } from './cluster-approvals.ts';
 import { type ClusterConnection, type ClusterOptions, withCluster, withClusterFlags } from './cluster-connection.ts';
 import { checkOpen, decideAs } from './cluster-decision.ts';
 import { type ConfirmOptions, confirmCard } from './confirm-card.ts';
 import { EXIT } from './exit.ts';
+import { chosenCard, renderCard } from './question-cards.ts';
 import { UsageError } from './report-failure.ts';
 import { cardTitle } from './show-card.ts';
 
@@ -42,7 +43,7 @@ export function clusterDenyCommand(): Command {
 async function approve(cluster: ClusterConnection, name: string, options: ApproveOptions): Promise<void> {
   const { alternative, reason } = options;
   const approval = await question(cluster, name, reason);
-  const chosen = chosenCard(approval, alternative);
+  const chosen = chosenCard(approval.spec, alternative);
   process.stdout.write(`${renderCard(chosen)}\n`);
   if (!(await confirmCard(chosen.cardDigest, options))) {
     process.stdout.write('\nNothing was decided.\n');
@@ -71,17 +72,6 @@ async function question(cluster: ClusterConnection, name: string, reason: string
     throw new UsageError(`${visibleText(name)} asks whether an operation was done`, 'Answer with kubectl postern resolve.');
   checkOpen(approval, reason);
   return approval;
-}
-
-function chosenCard({ spec }: ActionApproval, alternative: string | undefined): { readonly card: string; readonly cardDigest: string } {
-  if (alternative === undefined) return spec;
-  const chosen = spec.alternatives?.find(({ name }) => name === alternative);
-  if (chosen !== undefined) return chosen;
-  const names = (spec.alternatives ?? []).map(({ name }) => visibleText(name)).join(', ');
-  throw new UsageError(
-    `the card has no alternative ${visibleText(alternative)}`,
-    names === '' ? 'It has none: leave --alternative out.' : `Choose one of: ${names}.`,
-  );
 }
 
 const APPROVE_EXAMPLES = `

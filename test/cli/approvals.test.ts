@@ -9,7 +9,8 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { socketPath } from '#cli/approval-connection.ts';
-import { renderQuestion, renderWaiting } from '#cli/approvals.ts';
+import { renderWaiting } from '#cli/approvals.ts';
+import { renderCards } from '#cli/question-cards.ts';
 import { systemClock } from '#core/bounds/clock.ts';
 import { ApprovalService, type Question as ShownQuestion, type UnknownOperation } from '#proto/postern/approval/v1/approval_pb.ts';
 import { approverName, openApprovalSocket } from '#sidecar/approval/approval-socket.ts';
@@ -189,7 +190,7 @@ for (const hostile of HOSTILE_TEXTS)
       argumentsDigest: hostile.text,
       plannedAtMs: 0n,
     } as unknown as UnknownOperation;
-    expectHonest(renderQuestion(shown), hostile);
+    expectHonest(renderCards(shown.name, shown), hostile);
     expectHonest(renderWaiting({ questions: [shown], unknown: [lost] }, 0), hostile);
   });
 
