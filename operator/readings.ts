@@ -21,7 +21,7 @@ export function objectReadings(cluster: Cluster, isAsked: () => boolean, nowMs: 
   };
 }
 
-export function sessionsByState(cluster: Pick<Cluster, 'sessions'>): Readonly<Record<string, number>> {
+function sessionsByState(cluster: Pick<Cluster, 'sessions'>): Readonly<Record<string, number>> {
   const counts: Record<string, number> = { Pending: 0, Active: 0, Suspended: 0, Revoked: 0, Ended: 0 };
   for (const { status } of cluster.sessions.values()) {
     const state = status?.state ?? 'Pending';

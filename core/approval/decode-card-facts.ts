@@ -47,7 +47,10 @@ export function decodeCardFacts(bytes: Uint8Array): CardFacts {
 function facts(from: Members): CardFacts {
   const before = from.list('before', limits.cardFieldsMax, preparedField);
   const evidence = from.maybe('evidence', evidenceFacts);
-  const grant = from.maybe('grant', (given) => ({ calls: given.count('calls'), vary: given.texts('vary', limits.cardFieldsMax, 500) }));
+  const grant = from.maybe('grant', (given) => ({
+    calls: given.count('calls'),
+    vary: given.texts('vary', limits.cardFieldsMax, limits.cardSentenceCharsMax),
+  }));
   const alternative = from.maybe('alternative', (given) => ({ name: given.choice('name', ALTERNATIVES), of: given.text('of', NAME) }));
   const denied = from.maybe('denied', (given) => ({ atMs: given.time('atMs'), approver: given.text('approver', NAME) }));
   const choices = from.list('choices', limits.approvalAlternativesMax, (value, path) => oneOf(value, path, ALTERNATIVES));

@@ -41,7 +41,7 @@ export function answerOf(context: WalkContext, walk: SourceWalk, exchange: Excha
 }
 
 /** The remote's clock where it tells it (RFC 9110 section 6.6.1), else ours: ages and resets are its statements. */
-export function remoteNowMs(reply: Reply, ourNowMs: number): number {
+function remoteNowMs(reply: Reply, ourNowMs: number): number {
   const date = Object.hasOwn(reply.headers, 'date') ? Date.parse(reply.headers.date ?? '') : Number.NaN;
   return Number.isNaN(date) ? ourNowMs : date;
 }

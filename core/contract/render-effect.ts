@@ -107,7 +107,7 @@ export function effectValues(
 }
 
 /** The id of the operation; of one element of a `forEach`, `<id>-<index>`: a remote must not take the second for a repetition of the first. */
-export function operationKey(operationId: string, index: number | undefined): string {
+function operationKey(operationId: string, index: number | undefined): string {
   return index === undefined ? operationId : `${operationId}-${index}`;
 }
 

@@ -116,7 +116,7 @@ function argumentKind(path: readonly string[], schema: ArgumentsSchema, slot: Sl
   return { ...schemaKind(here), optional };
 }
 
-export function schemaKind(schema: ArgumentSchema): SlotKind {
+function schemaKind(schema: ArgumentSchema): SlotKind {
   const base = { optional: false, free: false, chosen: false };
   switch (schema.type) {
     case 'object':

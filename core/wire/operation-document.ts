@@ -78,7 +78,7 @@ export function planDocument(plan: PrepareResponse) {
   };
 }
 
-export function approvalDocument({ state, name, expiresAt, chosenPlanId }: Approval): ApprovalDocument {
+function approvalDocument({ state, name, expiresAt, chosenPlanId }: Approval): ApprovalDocument {
   return {
     state: wordOf(Approval_State, state),
     ...present({ name: name || undefined, expires_at: expiresAt || undefined, chosen_plan_id: chosenPlanId || undefined }),

@@ -9,7 +9,7 @@ import { lstatSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { limits } from '#core/bounds/limits.ts';
 import { GrpcServer } from '#core/runtime/grpc-server.ts';
-import { SocketRefused, takeSocketPlace } from './socket-place.ts';
+import { faultCode, SocketRefused, takeSocketPlace } from './socket-place.ts';
 
 export interface ApprovalSocket {
   readonly path: string;
@@ -25,7 +25,7 @@ export async function openApprovalSocket(written: string, add: (server: GrpcServ
   const server = new GrpcServer();
   add(server);
   await server.listenOnSocket(path).catch((cause: unknown) => {
-    throw new SocketRefused(`nobody can listen on ${path} (${codeOf(cause)})`, 'Name a path on a file system that has unix sockets.');
+    throw new SocketRefused(`nobody can listen on ${path} (${faultCode(cause)})`, 'Name a path on a file system that has unix sockets.');
   });
   const close = () => server.close(limits.grpcIdleCloseMsMax);
   const made = lstatSync(path);
@@ -43,8 +43,4 @@ export function approverName(): string {
     // No entry in the user database: common in a container.
     return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
-}
-
-function codeOf(fault: unknown): string {
-  return fault instanceof Error && 'code' in fault && typeof fault.code === 'string' ? fault.code : 'unknown fault';
 }

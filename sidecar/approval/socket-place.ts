@@ -41,7 +41,7 @@ function ownFolder(folder: string): string {
     const real = realpathSync(folder);
     if (statSync(real).isDirectory()) return real;
   } catch (fault) {
-    throw new SocketRefused(`the folder ${folder} cannot be used (${codeOf(fault)})`, 'Make it, with mode 0700.');
+    throw new SocketRefused(`the folder ${folder} cannot be used (${faultCode(fault)})`, 'Make it, with mode 0700.');
   }
   throw new SocketRefused(`${folder} is not a folder`, 'Name a path in a folder of your own.');
 }
@@ -82,10 +82,11 @@ function answers(path: string): Promise<boolean> {
       socket.destroy();
       settle(true);
     });
-    socket.once('error', (fault) => settle(codeOf(fault) !== 'ECONNREFUSED'));
+    socket.once('error', (fault) => settle(faultCode(fault) !== 'ECONNREFUSED'));
   });
 }
 
-function codeOf(fault: unknown): string {
+/** As the system names it, such as EACCES. */
+export function faultCode(fault: unknown): string {
   return fault instanceof Error && 'code' in fault && typeof fault.code === 'string' ? fault.code : 'unknown fault';
 }

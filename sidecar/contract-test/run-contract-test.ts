@@ -31,14 +31,10 @@ export interface ContractCoverage {
   readonly rules: readonly RuleCoverage[];
 }
 
-/** One test. A contract that does not compile, and a test that cannot be read, are a failed result with problems. */
-export async function runContractTest(input: ContractObjects & { readonly test: ResourceObject }): Promise<TestResult> {
-  const [result] = await runContractTests({ ...input, tests: [input.test] });
-  if (result === undefined) throw new TypeError('one test gives one result');
-  return result;
-}
-
-/** All tests, in their order; each contract is compiled once. */
+/**
+ * All tests, in their order; each contract is compiled once. A contract that does not compile, and a test that cannot be read, are a failed
+ * result with problems.
+ */
 export async function runContractTests(
   input: ContractObjects & { readonly tests: readonly ResourceObject[] },
 ): Promise<readonly TestResult[]> {
