@@ -10,19 +10,18 @@ const SESSION = 'alone';
 export interface Asked {
   readonly question: Question;
   readonly decision: Decision & { readonly verdict: 'approved' };
-  /** Operations admitted under it before; the same one may come again. */
-  readonly uses: readonly string[];
+  /** Operations that were begun with it before this one. */
+  readonly callsUsed: number;
   /** As it is served now. */
   readonly contract: CompiledContract;
 }
 
 /** Undefined: covered. Otherwise why not. */
-export function whyNotCovered({ question, decision, uses, contract }: Asked, intent: Intent, nowMs: number): PosternError | undefined {
+export function whyNotCovered({ question, decision, callsUsed, contract }: Asked, intent: Intent, nowMs: number): PosternError | undefined {
   const chosen = chosenCard(question, decision);
   if (chosen === undefined)
     return new PosternError('APPROVAL_REQUIRED', 'The yes is about a card that is not here; call again for a new one.');
   const { facts, operationId, cardDigest } = chosen;
-  const again = uses.includes(intent.operationId);
   const verdict = judgeGrant(
     {
       cardDigest,
@@ -34,7 +33,7 @@ export function whyNotCovered({ question, decision, uses, contract }: Asked, int
       args: facts.args,
       expiresAtMs: facts.expiresAtMs,
       ...(facts.grant === undefined ? {} : { range: facts.grant }),
-      callsUsed: again ? 0 : uses.length,
+      callsUsed,
       decision,
     },
     { operationId: intent.operationId, session: SESSION, contract, planDigest: intent.planDigest, args: intent.facts.args },

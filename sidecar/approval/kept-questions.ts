@@ -1,7 +1,7 @@
 /**
- * The questions of this sidecar in memory, as they stand in the journal: each with its decision and with what used it. Names in the
- * journal: `approval/question/NAME`, `approval/decision/NAME` (written once), `approval/uses/NAME` (only where the entry of an
- * operation does not say by itself that it was begun with this approval).
+ * The questions of this sidecar in memory, as they stand in the journal: each with its decision. Names in the journal:
+ * `approval/question/NAME`, `approval/decision/NAME` (written once). What used one, the journal counts by itself, for as long as the
+ * question is kept.
  *
  * A folder that was made anew has none of them, so nothing is carried over (APR-13). Whoever can write the state folder can forge them:
  * it holds the keys of the session too.
@@ -19,8 +19,6 @@ export interface KeptQuestion {
   readonly decision?: Decision;
   /** Monotonic moment of the decision, for the cool-down. */
   readonly decidedMs?: number;
-  /** Operations admitted under it. */
-  readonly uses: readonly string[];
 }
 
 const PREFIX = 'approval/';
@@ -54,7 +52,7 @@ export class KeptQuestions {
   async ask(question: Question): Promise<void> {
     const { askedAtMs, expiresAtMs } = question.facts;
     await this.#journal.keep(QUESTION + question.name, { form: FORM, question: asJson(question) });
-    this.#byName.set(question.name, { question, deadlineMs: this.#deadline(askedAtMs, expiresAtMs), uses: [] });
+    this.#byName.set(question.name, { question, deadlineMs: this.#deadline(askedAtMs, expiresAtMs) });
     await this.#forgetOld();
   }
 
@@ -65,26 +63,13 @@ export class KeptQuestions {
     if (kept !== undefined) this.#byName.set(name, { ...kept, decision, decidedMs: this.#clock.monotonicMs() });
   }
 
-  /** Counts at once, so that no other call finds it free; `durable` tells whether the journal must be told. */
-  async use(name: string, operationId: string, durable: boolean): Promise<void> {
-    const kept = this.#byName.get(name);
-    if (kept === undefined || kept.uses.includes(operationId)) return;
-    const uses = [...kept.uses, operationId];
-    this.#byName.set(name, { ...kept, uses });
-    // A failure leaves it counted: one use fewer is no harm, one more would be.
-    if (durable) await this.#journal.keep(USES + name, uses);
-  }
-
   #restore(value: { readonly question: Question }, kept: ReadonlyMap<string, JsonValue>): void {
     const { question } = value;
     const { name, facts } = question;
     const decision = kept.get(DECISION + name) as unknown as Decision | undefined;
-    const counted = (kept.get(USES + name) ?? []) as unknown as readonly string[];
-    const begun = this.#journal.list().filter((entry) => entry.approval === name && entry.phase !== 'planned');
     this.#byName.set(name, {
       question,
       deadlineMs: this.#deadline(facts.askedAtMs, facts.expiresAtMs),
-      uses: [...new Set([...counted, ...begun.map(({ record }) => record.operationId)])],
       ...(decision === undefined ? {} : { decision, decidedMs: this.#moment(decision.atMs) }),
     });
   }
@@ -111,14 +96,13 @@ export class KeptQuestions {
     for (const [index, { question, deadlineMs }] of over.entries()) {
       if (index >= tooMany && now - deadlineMs < limits.journalKeptMs) continue;
       this.#byName.delete(question.name);
-      for (const prefix of [USES, DECISION, QUESTION]) await this.#journal.keep(prefix + question.name, null);
+      for (const prefix of [DECISION, QUESTION]) await this.#journal.keep(prefix + question.name, null);
     }
   }
 }
 
 const QUESTION = `${PREFIX}question/`;
 const DECISION = `${PREFIX}decision/`;
-const USES = `${PREFIX}uses/`;
 
 /** Ours, written by `ask`: the journal's own checksums say that it is whole. */
 function isOfForm(value: JsonValue): value is JsonValue & { readonly question: Question } {

@@ -12,6 +12,7 @@ import { limits } from '#core/bounds/limits.ts';
 import type { CompiledContract } from '#core/contract/compiled.ts';
 import type { JsonValue } from '#core/encoding/json-value.ts';
 import { PosternError } from '#core/error/postern-error.ts';
+import type { Entry } from '#sidecar/journal/entry.ts';
 import type { Journal } from '#sidecar/journal/journal.ts';
 import { type Answer, checkCard, noSuchQuestion, sameDecision } from './answer.ts';
 import { whyNotCovered } from './covered-by.ts';
@@ -127,7 +128,7 @@ export class LocalDecider implements Decider {
   async admit(intent: Intent): Promise<void> {
     this.#underWay.begin(intent);
     try {
-      if (intent.approval !== undefined) await this.#use(intent.approval, intent);
+      if (intent.approval !== undefined) this.#demandYes(intent.approval, intent);
     } catch (thrown) {
       this.#underWay.end(intent.operationId);
       throw thrown;
@@ -182,29 +183,37 @@ export class LocalDecider implements Decider {
     this.#alarms.clear();
   }
 
-  async #use(name: string, intent: Intent): Promise<void> {
+  #demandYes(name: string, intent: Intent): void {
     const kept = this.#questions.get(name);
     if (kept === undefined)
       throw new PosternError('APPROVAL_REQUIRED', 'There is no approval of this name here; call again for a new card.');
     const state = this.#stateOf(kept);
     if (state.kind !== 'decided') throw state.kind === 'waiting' ? stillWaiting(name) : endedError(state);
     if (state.decision.verdict === 'denied') throw deniedError();
-    if (this.#isOver(kept) && !kept.uses.includes(intent.operationId)) throw endedError({ kind: 'expired' });
+    const { use, steps } = this.#begunWith(name, intent.operationId);
+    // One that was sent before was admitted in time.
+    if (this.#isOver(kept) && steps.length === 0) throw endedError({ kind: 'expired' });
     const { decision } = state;
     const contract = this.#means.contractOf(intent.contract, intent.facts.namespace);
     if (contract === undefined) throw endedError({ kind: 'void', because: CHANGED });
-    const refused = whyNotCovered({ ...kept, decision, contract }, intent, this.#means.clock.wallMs());
+    const asked = { question: kept.question, decision, contract, callsUsed: use.nth - 1 };
+    const refused = whyNotCovered(asked, intent, this.#means.clock.wallMs());
     if (refused !== undefined) throw refused;
-    const entry = this.#means.journal.get(intent.operationId);
-    const journaled = entry?.approval === name && entry.phase === 'running';
-    await this.#questions.use(name, intent.operationId, !journaled);
+  }
+
+  /** The use is the record that it was begun with this approval: on disk before anybody asks here, and counted. */
+  #begunWith(name: string, operationId: string): Pick<Required<Entry>, 'use' | 'steps'> {
+    const { phase, approval, use, steps = [] } = this.#means.journal.get(operationId) ?? {};
+    if (phase === 'running' && approval === name && use?.approval === name) return { use, steps };
+    throw new PosternError('APPROVAL_REQUIRED', 'The operation was not begun with this approval; call again for a new card.');
   }
 
   #stateOf(kept: KeptQuestion): QuestionState {
-    const { question, decision, uses } = kept;
+    const { question, decision } = kept;
     if (decision?.verdict === 'denied') return { kind: 'decided', decision };
     const over = this.#isOver(kept);
-    if (decision !== undefined && (uses.length > 0 || !over) && this.#revisionHolds(question)) return { kind: 'decided', decision };
+    if (decision !== undefined && (!over || this.#means.journal.uses(question.name) > 0) && this.#revisionHolds(question))
+      return { kind: 'decided', decision };
     if (over) return { kind: 'expired' };
     if (!this.#revisionHolds(question)) return { kind: 'void', because: CHANGED };
     const phase = this.#means.journal.get(question.operationId)?.phase ?? 'planned';

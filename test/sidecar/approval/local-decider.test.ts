@@ -1,47 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limits } from '#core/bounds/limits.ts';
-import type { CompiledContract } from '#core/contract/compiled.ts';
 import { digestOf } from '#core/encoding/canonical.ts';
 import { PosternError } from '#core/error/postern-error.ts';
-import type { Reason } from '#core/error/reasons.ts';
 import type { Answer } from '#sidecar/approval/answer.ts';
 import type { Question } from '#sidecar/approval/decider.ts';
 import { LocalDecider } from '#sidecar/approval/local-decider.ts';
-import { MemoryJournal } from '#sidecar/journal/memory-journal.ts';
-import { HandClock } from './hand-clock.ts';
+import type { MemoryJournal } from '#sidecar/journal/memory-journal.ts';
+import { fails, no, Rig, yes } from './decider-rig.ts';
 import { ARGS, alternativeOf, contract, intentOf, questionOf, recordOf } from './question-of.ts';
-
-class Rig {
-  readonly clock = new HandClock();
-  readonly journal = new MemoryJournal(this.clock);
-  served: CompiledContract | undefined = contract;
-  decider = this.restarted();
-
-  /** Another process over the same journal. */
-  restarted(reachable = true): LocalDecider {
-    this.decider = new LocalDecider({ journal: this.journal, clock: this.clock, reachable, contractOf: () => this.served });
-    return this.decider;
-  }
-
-  /** Planned and asked. */
-  async asked(more: Parameters<typeof questionOf>[1] = {}, question = questionOf(this.clock, more)): Promise<Question> {
-    await this.journal.plan(recordOf(question));
-    for (const alternative of question.alternatives) await this.journal.plan(recordOf(alternative));
-    await this.decider.ask(question);
-    return question;
-  }
-
-  /** As the calls do it: begun, then admitted. */
-  async run(of: Pick<Question, 'operationId' | 'facts'>, approval?: string): Promise<void> {
-    assert.equal(await this.journal.begin(of.operationId, approval), 'begun');
-    await this.decider.admit(intentOf(of, approval));
-  }
-}
-
-const yes = ({ cardDigest }: { readonly cardDigest: string }): Answer => ({ verdict: 'approved', approver: 'jo', cardDigest, reason: '' });
-const no = ({ cardDigest }: { readonly cardDigest: string }): Answer => ({ verdict: 'denied', approver: 'jo', cardDigest, reason: '' });
-const fails = (reason: Reason) => (thrown: unknown) => thrown instanceof PosternError && thrown.reason === reason;
 
 test('local decider: lets an approved call run once, and never again under the same yes (APR-03)', async () => {
   const rig = new Rig();
@@ -90,6 +57,7 @@ test('local decider: a yes to one call covers no other one, whatever it differs 
   const question = await rig.asked();
   await rig.decider.decide(question.name, yes(question));
   const intent = intentOf(question, question.name);
+  await rig.journal.begin(question.operationId, question.name);
   for (const [reason, change] of [
     ['APPROVAL_REQUIRED', { operationId: questionOf(rig.clock).operationId }],
     ['APPROVAL_REQUIRED', { planDigest: digestOf('plan', 'another') }],
@@ -98,7 +66,7 @@ test('local decider: a yes to one call covers no other one, whatever it differs 
     ['APPROVAL_EXPIRED', { contract: 'scale-deployment' }],
   ] as const)
     await assert.rejects(rig.decider.admit({ ...intent, ...change }), fails(reason), JSON.stringify(change));
-  await rig.run(question, question.name);
+  await rig.decider.admit(intent);
 });
 
 test('local decider: an alternative that was chosen runs, and the call that was asked for does not', async () => {
@@ -218,48 +186,6 @@ test('local decider: asks no more than a person can read, and the same question 
   await rig.decider.decide(first.name, no(first));
   await rig.asked({ args: { ...ARGS, amount: 100 } });
   assert.equal(rig.decider.open().length, limits.approvalsOpenMax);
-});
-
-test('local decider: one yes covers as many calls as its card says, and only arguments that it names differ', async () => {
-  const rig = new Rig();
-  const question = await rig.asked({ grant: { calls: 2, vary: ['/reason'] } });
-  await rig.decider.decide(question.name, yes(question));
-  const call = (args: typeof ARGS | { [name: string]: string | number }) => {
-    const facts = questionOf(rig.clock, { args, argsDigest: digestOf('arguments', args) });
-    return intentOf(facts, question.name);
-  };
-  await assert.rejects(rig.decider.admit(call({ ...ARGS, amount: 2_000 })), fails('APPROVAL_REQUIRED'));
-  await rig.decider.admit(call({ ...ARGS, reason: 'Charged twice, says the ledger.' }));
-  rig.restarted();
-  await rig.decider.admit(call({ ...ARGS, reason: 'Charged twice, says the customer.' }));
-  rig.restarted();
-  await assert.rejects(rig.decider.admit(call({ ...ARGS, reason: 'Once more, please.' })), fails('APPROVAL_EXPIRED'));
-});
-
-test('local decider: calls that were begun under one yes count against it after a restart, where the journal alone tells of them', async () => {
-  const rig = new Rig();
-  const question = await rig.asked({ grant: { calls: 2, vary: ['/reason'] } });
-  await rig.decider.decide(question.name, yes(question));
-  for (const reason of ['The first.', 'The second.']) {
-    const call = questionOf(rig.clock, { args: { ...ARGS, reason } });
-    await rig.journal.plan(recordOf(call));
-    await rig.run(call, question.name);
-    rig.restarted();
-  }
-  assert.deepEqual(rig.journal.kept('approval/uses/'), [], 'written once, in the entries');
-  const third = questionOf(rig.clock, { args: { ...ARGS, reason: 'The third.' } });
-  await assert.rejects(rig.decider.admit(intentOf(third, question.name)), fails('APPROVAL_EXPIRED'));
-});
-
-test('local decider: a yes to several calls ends at its time, also when the wall clock was put back (APR-11)', async () => {
-  const rig = new Rig();
-  const question = await rig.asked({ grant: { calls: 5, vary: ['/reason'] } });
-  await rig.decider.decide(question.name, yes(question));
-  await rig.decider.admit(intentOf(questionOf(rig.clock, { args: { ...ARGS, reason: 'The first.' } }), question.name));
-  rig.clock.set(-24 * 3_600_000);
-  rig.clock.pass(limits.approvalExpiresMs);
-  const late = questionOf(rig.clock, { args: { ...ARGS, reason: 'The second.' } });
-  await assert.rejects(rig.decider.admit(intentOf(late, question.name)), fails('APPROVAL_EXPIRED'));
 });
 
 test('local decider: an equal call waits for the one that runs, and for a person where nobody knows what it did', async () => {
