@@ -23,15 +23,19 @@ export interface SidecarProcessOptions {
   readonly flags?: readonly string[];
   /** Flags of Node itself. */
   readonly nodeFlags?: readonly string[];
+  /** A command that becomes the sidecar's: it gets Node and everything after it as its last words. */
+  readonly under?: readonly string[];
 }
 
 const program = join(import.meta.dirname, '..', '..', 'cli', 'postern.mjs');
 
 /** Resolves once it serves; rejects with its log when it does not start. */
 export async function startSidecarProcess(options: SidecarProcessOptions): Promise<SidecarProcess> {
+  const [command = process.execPath, ...words] = [...(options.under ?? []), process.execPath];
   const child = spawn(
-    process.execPath,
+    command,
     [
+      ...words,
       ...(options.nodeFlags ?? []),
       program,
       'sidecar',

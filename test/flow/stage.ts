@@ -83,6 +83,8 @@ export interface StageOptions {
   /** `secret/key` to value. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly flags?: readonly string[];
+  /** A command that becomes the sidecar's. */
+  readonly under?: readonly string[];
 }
 
 export async function startStage(options: StageOptions): Promise<Stage> {
@@ -100,6 +102,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
     contracts: [contracts],
     credentials,
     flags: ['--log-level', 'debug', ...(options.flags ?? [])],
+    ...(options.under === undefined ? {} : { under: options.under }),
   });
   const connection = connect(sidecar.address);
   const client = connection.client(ActionService);
