@@ -17,6 +17,10 @@ export interface IssueTracker extends AsyncDisposable {
   readonly port: number;
   readonly caPem: string;
   readonly asked: readonly Asked[];
+  /** Paths that were posted to, each time: what has taken effect here. */
+  readonly effects: readonly string[];
+  /** Effects happen, and their replies never come; for as long as it is true. */
+  silent: boolean;
   /** The one value it takes; another gets 401. */
   token: string;
   /** Age of its search index in seconds. */
@@ -33,10 +37,12 @@ export async function startIssueTracker(token: string): Promise<IssueTracker> {
   const authority = await createAuthority('Issue tracker CA');
   const { certificatePem, keyPem } = await authority.issue({ commonName: host, hosts: [host, 'metadata.test', 'loopback.test'] });
   const asked: Asked[] = [];
-  const state = { token, indexAge: 0, slowPages: 0 };
+  const effects: string[] = [];
+  const state = { token, indexAge: 0, slowPages: 0, silent: false };
   const server = createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
     asked.push({ path: request.url ?? '', authorization: request.headers.authorization ?? '', at: Date.now() });
-    answer(state, request, response);
+    if (request.method === 'POST') act(state, effects, request, response);
+    else answer(state, request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, nodeAddress, resolve));
   const { port } = server.address() as { port: number };
@@ -45,12 +51,21 @@ export async function startIssueTracker(token: string): Promise<IssueTracker> {
     port,
     caPem: authority.caPem,
     asked,
+    effects,
     hangUp: () => server.closeAllConnections(),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
     },
   });
+}
+
+function act(state: Pick<IssueTracker, 'token' | 'silent'>, effects: string[], request: IncomingMessage, response: ServerResponse): void {
+  const allowed = request.headers.authorization === `Bearer ${state.token}`;
+  if (allowed) effects.push(request.url ?? '');
+  if (allowed && state.silent) return;
+  const body = allowed ? { number: effects.length, state: 'closed' } : { message: 'Bad credentials' };
+  response.writeHead(allowed ? 200 : 401, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
 function answer(state: Pick<IssueTracker, 'token' | 'indexAge' | 'slowPages'>, request: IncomingMessage, response: ServerResponse): void {
