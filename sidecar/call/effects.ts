@@ -10,7 +10,7 @@ import type { Entry } from '#sidecar/journal/entry.ts';
 import type { CallContext, ConfirmCall, ExecuteCall, ExecuteResult, OperationView, PlanView, PrepareCall } from './calls.ts';
 import { mayRepeat } from './doubt.ts';
 import { askedError, runsOnError, unknownOperationError } from './effect-errors.ts';
-import { type EffectMeans, execute } from './execute.ts';
+import { type EffectMeans, endOf, execute } from './execute.ts';
 import { Grants } from './grants.ts';
 import { changedError, isChanged, judgePlan } from './judge-plan.ts';
 import { planOf, shownPlan } from './kept-plan.ts';
@@ -20,6 +20,7 @@ import { type Outcome, outcomeJson, recordedOutcome, tell } from './outcome.ts';
 import { type EffectPlan, type Plan, targetsOf } from './plan.ts';
 import { RunsUnderWay } from './runs-under-way.ts';
 import { Settlements } from './settlements.ts';
+import { tellUntold } from './untold.ts';
 
 export class Effects {
   readonly #means: EffectMeans;
@@ -40,13 +41,9 @@ export class Effects {
     this.#forget = means.decider.onChange((change) => this.#heard(change));
   }
 
-  /** Once calls can be made: what an earlier process left in doubt is told to whoever decides, and read after. */
+  /** Once calls can be made: what an earlier process left in doubt is read after. */
   begin(): void {
-    for (const { record, phase, resolution } of this.#means.journal.list()) {
-      if (phase !== 'unknown' || resolution !== undefined) continue;
-      void this.#means.decider.settled(record.operationId, 'unknown');
-      this.#settlements.later(record.operationId);
-    }
+    for (const operationId of tellUntold(this.#means)) this.#settlements.later(operationId);
   }
 
   /** Operations under way here. */
@@ -78,9 +75,10 @@ export class Effects {
 
   /** Undefined for an id that is none of ours. Waits for the next change of what is not decided, or not over. */
   async get(operationId: string, waitMs: number, signal: AbortSignal): Promise<OperationView | undefined> {
+    await this.#writeEnd(operationId);
+    await this.#settlements.now(operationId);
     const entry = this.#means.journal.get(operationId);
     if (entry === undefined) return undefined;
-    await this.#settlements.now(operationId);
     if (waitMs > 0 && this.#isOpen(entry)) await this.#changed(entry, waitMs, signal);
     return this.#view(this.#means.journal.get(operationId) ?? entry, true);
   }
@@ -109,7 +107,10 @@ export class Effects {
       // Somebody else may have begun it while a question was asked.
       if (!this.#runs.has(operationId)) this.#beginRun(entry, context.requestId);
     } else {
+      await this.#writeEnd(operationId);
       await this.#settlements.now(operationId);
+      // Somebody else may have sent it once more meanwhile.
+      if (this.#runs.has(operationId)) return this.#wait(operationId, context, deadlineMs);
       return tell(this.#outcome(this.#entry(operationId)), context.requestId);
     }
     return this.#wait(operationId, context, deadlineMs);
@@ -140,7 +141,7 @@ export class Effects {
     this.#runs.start(plan.operationId, async (run) => {
       const taken = await take();
       if (taken !== 'begun') return this.#outcome(taken);
-      const outcome = await execute(plan, this.#means, {
+      const { told: outcome, unwritten } = await execute(plan, this.#means, {
         requestId,
         abandoned: run.abandoned,
         dispatched: () => {
@@ -149,10 +150,23 @@ export class Effects {
         },
         demandGrant: (begun) => this.#grants.demand(begun),
       });
-      if (this.#means.journal.get(plan.operationId)?.phase === 'running') this.#runs.keep(plan.operationId, outcome);
+      if (unwritten !== undefined) this.#runs.keep(plan.operationId, { told: outcome, unwritten });
       if (outcome.phase === 'unknown') this.#settlements.later(plan.operationId);
       return outcome;
     });
+  }
+
+  /** What the journal could not take when an operation ended, it may take now. */
+  async #writeEnd(operationId: string): Promise<void> {
+    const { unwritten } = this.#runs.unwritten(operationId) ?? {};
+    if (unwritten === undefined) return;
+    try {
+      await this.#means.journal.end(operationId, unwritten.phase, outcomeJson(unwritten));
+    } catch {
+      return;
+    }
+    this.#runs.written(operationId);
+    await this.#means.decider.settled(operationId, endOf(unwritten.phase, unwritten.steps));
   }
 
   /** Waits as one of those who asked. Who leaves after the send is told that it runs on. */
@@ -193,8 +207,8 @@ export class Effects {
   }
 
   #outcome(entry: Entry): Outcome {
-    const unwritten = this.#runs.kept(entry.record.operationId);
-    if (unwritten !== undefined && entry.phase === 'running') return unwritten;
+    const unwritten = this.#runs.unwritten(entry.record.operationId);
+    if (unwritten !== undefined && entry.phase === 'running') return unwritten.told;
     const { facts, each } = shownPlan(entry);
     return recordedOutcome(entry, targetsOf(facts.args, each));
   }

@@ -46,22 +46,29 @@ export interface Run {
   demandGrant(plan: EffectPlan): void;
 }
 
+/** How an operation ended, as it is told. `unwritten`: what the journal did not take, and may take later. */
+export interface Ended {
+  readonly told: Outcome;
+  readonly unwritten?: Outcome;
+}
+
 /**
  * Resolves with what became of it, once that is durable; never rejects. Where it cannot be made durable the outcome is unknown, whatever
  * the remote said: a restart will find an intent without an end.
  */
-export async function execute(plan: EffectPlan, means: EffectMeans, run: Run): Promise<Outcome> {
+export async function execute(plan: EffectPlan, means: EffectMeans, run: Run): Promise<Ended> {
   const startedMs = means.clock.monotonicMs();
   const attempt = new Attempt(plan, means, run);
   const outcome = await attempt.make();
-  const told = await durably(plan, outcome, means, attempt.sent);
-  if (attempt.passed !== undefined) await means.decider.settled(plan.operationId, endFor(told));
+  const ended = await durably(plan, outcome, means, attempt.sent);
+  const { told } = ended;
+  if (attempt.passed !== undefined) await means.decider.settled(plan.operationId, endOf(told.phase, told.steps));
   try {
     await means.recorder.outcome(plan, callEnd(told), means.clock.monotonicMs() - startedMs);
   } catch {
     // What became of it stands in the journal, and a caller must not be told otherwise because of who listens.
   }
-  return told;
+  return ended;
 }
 
 class Attempt {
@@ -243,19 +250,19 @@ async function recorded(intent: Promise<void> | void): Promise<void> {
 }
 
 /** `sent`: whether anything may have left. If not, it failed, whether or not that can be written. */
-async function durably(plan: EffectPlan, outcome: Outcome, { journal }: EffectMeans, sent: boolean): Promise<Outcome> {
+async function durably(plan: EffectPlan, outcome: Outcome, { journal }: EffectMeans, sent: boolean): Promise<Ended> {
   try {
     await journal.end(plan.operationId, outcome.phase, outcomeJson(outcome));
-    return outcome;
+    return { told: outcome };
   } catch (cause) {
-    if (!sent || outcome.phase === 'unknown') return outcome;
+    if (!sent || outcome.phase === 'unknown') return { told: outcome, unwritten: outcome };
     const error = unknownError('The request was sent, and what came of it could not be recorded.', cause);
-    return { phase: 'unknown', steps: outcome.steps, error: error.forCall(plan) };
+    return { told: { phase: 'unknown', steps: outcome.steps, error: error.forCall(plan) }, unwritten: outcome };
   }
 }
 
 /** For whoever holds equal calls back: of several targets one that took effect is an effect. */
-function endFor({ phase, steps }: Outcome): 'done' | 'notDone' | 'unknown' {
+export function endOf(phase: Outcome['phase'], steps: readonly { readonly state: string }[]): 'done' | 'notDone' | 'unknown' {
   if (phase === 'unknown') return 'unknown';
   return steps.some(({ state }) => state === 'done') ? 'done' : 'notDone';
 }

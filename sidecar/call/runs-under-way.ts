@@ -4,6 +4,7 @@
  */
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
+import type { Ended } from './execute.ts';
 import type { Outcome } from './outcome.ts';
 
 export interface RunControl {
@@ -21,8 +22,8 @@ interface Run {
 export class RunsUnderWay {
   readonly #clock: Clock;
   readonly #runs = new Map<string, Run>();
-  /** Outcomes that the journal could not write. */
-  readonly #kept = new Map<string, Outcome>();
+  /** Those whose end the journal could not write. */
+  readonly #unwritten = new Map<string, Ended>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -40,15 +41,19 @@ export class RunsUnderWay {
     return this.#runs.get(operationId)?.isDispatched === true;
   }
 
-  /** An outcome that the journal could not write, for whoever asks again before a restart. */
-  keep(operationId: string, outcome: Outcome): void {
-    this.#kept.set(operationId, outcome);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > limits.callsInFlightMax && oldest !== undefined) this.#kept.delete(oldest);
+  /** An end that the journal could not write, for whoever asks again before it is. */
+  keep(operationId: string, ended: Ended): void {
+    this.#unwritten.set(operationId, ended);
+    const [oldest] = this.#unwritten.keys();
+    if (this.#unwritten.size > limits.callsInFlightMax && oldest !== undefined) this.#unwritten.delete(oldest);
   }
 
-  kept(operationId: string): Outcome | undefined {
-    return this.#kept.get(operationId);
+  unwritten(operationId: string): Ended | undefined {
+    return this.#unwritten.get(operationId);
+  }
+
+  written(operationId: string): void {
+    this.#unwritten.delete(operationId);
   }
 
   /** MUST be asked only where `has` says no, in the same turn. Somebody MUST `wait` for it in that turn too. */

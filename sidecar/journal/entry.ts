@@ -46,7 +46,7 @@ export interface Entry {
   readonly endedAtMs?: number;
   /** What was told to the caller; at most limits.journalOutcomeBytesMax as JSON. */
   readonly outcome?: JsonValue;
-  /** A start ended it: the process died between its last known request and the word about its outcome, so there is no outcome. */
+  /** A start found it running: the process died before the word about its outcome, so there is none. Planned: before its first request. */
   readonly interrupted?: true;
   readonly resolution?: { readonly verdict: 'done' | 'notDone'; readonly by: string; readonly atMs: number };
 }

@@ -92,7 +92,9 @@ export function afterCrash(entry: Entry): 'planned' | EndPhase {
 function changed(entry: Entry, record: OperationJournalRecord, phase: Phase): Folded {
   switch (record.kind) {
     case 'begin':
-      return { entry: { ...entry, phase, ...(record.approval === undefined ? {} : { approval: record.approval }) } };
+      return {
+        entry: { ...without(entry, 'interrupted'), phase, ...(record.approval === undefined ? {} : { approval: record.approval }) },
+      };
     case 'again':
       if (entry.record.idempotency === 'None') return { refused: 'What the remote does not know again is not sent again.' };
       return { entry: { ...without(entry, 'outcome', 'endedAtMs', 'interrupted'), phase } };
@@ -116,7 +118,7 @@ function changed(entry: Entry, record: OperationJournalRecord, phase: Phase): Fo
 
 function restarted(entry: Entry, record: OperationJournalRecord & { kind: 'restart' }, phase: Phase): Folded {
   if (record.phase !== afterCrash(entry)) return { refused: `Its requests do not say ${record.phase}.` };
-  if (phase === 'planned') return { entry: { ...without(entry, 'approval'), phase } };
+  if (phase === 'planned') return { entry: { ...without(entry, 'approval'), phase, interrupted: true } };
   const steps = entry.steps.map((step) => (step.state === 'sent' ? { ...step, state: 'unknown' as const } : step));
   return { entry: { ...entry, phase, steps, endedAtMs: record.atMs, interrupted: true } };
 }
