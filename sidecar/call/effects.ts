@@ -111,6 +111,7 @@ export class Effects {
       await this.#settlements.now(operationId);
       // Somebody else may have sent it once more meanwhile.
       if (this.#runs.has(operationId)) return this.#wait(operationId, context, deadlineMs);
+      this.#means.recorder.replayed({ requestId: context.requestId, operationId, action: entry.record.action });
       return tell(this.#outcome(this.#entry(operationId)), context.requestId);
     }
     return this.#wait(operationId, context, deadlineMs);
