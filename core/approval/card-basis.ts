@@ -30,7 +30,6 @@ export function showBasis(card: CardText, contract: CompiledContract, facts: Car
 export const CHOICES: Readonly<Record<AlternativeName, string>> = {
   'retry-longer': 'read again with more time before anything is done',
   'listed-only': 'only the targets that the evidence lists',
-  abandon: 'do nothing',
 };
 
 function showEvidence(card: CardText, evidence: EvidenceFacts, askedAtMs: number): void {

@@ -65,4 +65,4 @@ export interface DoubtfulRead {
   readonly codes: readonly string[];
 }
 
-export type AlternativeName = 'retry-longer' | 'listed-only' | 'abandon';
+export type AlternativeName = 'retry-longer' | 'listed-only';

@@ -81,7 +81,7 @@ function facts(from: Members): CardFacts {
 }
 
 const NAME = limits.cardNameCharsMax;
-const ALTERNATIVES: readonly AlternativeName[] = ['retry-longer', 'listed-only', 'abandon'];
+const ALTERNATIVES: readonly AlternativeName[] = ['retry-longer', 'listed-only'];
 
 function requester(from: Members): Requester {
   if (from.choice('kind', ['alone', 'pod'] as const) === 'alone') return { kind: 'alone' };

@@ -13,6 +13,7 @@ import { answerOf } from './answer.ts';
 import type { Exchange, NoReply, Reply } from './exchange.ts';
 import { classify, failureOf, type Outcome } from './outcome.ts';
 import { retryAfter, waitMs } from './rate-limit.ts';
+import { signalWords } from './signal-name.ts';
 import type { Failure, FailureKind, WalkContext } from './source-walk.ts';
 import { startWalk } from './walk.ts';
 
@@ -52,29 +53,10 @@ function withoutReply(reply: NoReply): EffectOutcome {
 /** A command that did not say how it ended may have done its work (failure case SSH-06). */
 function unfinished({ exit }: Reply): EffectOutcome | undefined {
   if (exit === undefined) return { kind: 'unknown', because: 'The command was started, and no exit status came.' };
-  if ('signal' in exit) {
-    // The name is the remote's text: RFC 4254 section 6.10 lists those a server may send, and no other is repeated.
-    const name = SIGNALS.has(exit.signal) ? `the signal ${exit.signal}` : 'a signal';
-    return { kind: 'unknown', because: `The command was ended by ${name}; how far it came is not known.` };
-  }
+  if ('signal' in exit)
+    return { kind: 'unknown', because: `The command was ended by ${signalWords(exit.signal)}; how far it came is not known.` };
   return undefined;
 }
-
-const SIGNALS: ReadonlySet<string> = new Set([
-  'ABRT',
-  'ALRM',
-  'FPE',
-  'HUP',
-  'ILL',
-  'INT',
-  'KILL',
-  'PIPE',
-  'QUIT',
-  'SEGV',
-  'TERM',
-  'USR1',
-  'USR2',
-]);
 
 function answered(context: WalkContext, exchange: Exchange, reply: Reply): EffectOutcome {
   // 307 and 308 ask for the same request elsewhere, so it was not done here; after any other the deed may be behind us.

@@ -9,6 +9,7 @@
 import type { OutcomeName, OutcomeRule } from '#core/contract/compiled.ts';
 import type { NoReply, Reply } from './exchange.ts';
 import type { RuleInput } from './rule.ts';
+import { signalWords } from './signal-name.ts';
 import type { Failure, FailureKind } from './source-walk.ts';
 
 export type Outcome =
@@ -48,7 +49,7 @@ function unendedOf(reply: Reply): Outcome | undefined {
   const { exit, fault } = reply;
   if (exit === undefined && fault === 'tooLarge') return faultOf(reply, 'Ok') ?? { kind: 'Ok' };
   if (exit === undefined) return unbelieved('the host did not say how the command ended');
-  return 'signal' in exit ? unbelieved(`the command was ended by the signal ${exit.signal}`) : undefined;
+  return 'signal' in exit ? unbelieved(`the command was ended by ${signalWords(exit.signal)}`) : undefined;
 }
 
 function unbelieved(message: string): Outcome {

@@ -7,6 +7,7 @@
  */
 import type { ClientChannel } from 'ssh2';
 import { limits } from '#core/bounds/limits.ts';
+import { signalName } from '#core/completeness/signal-name.ts';
 import type { RawOutput } from '#sidecar/decode/decode-output.ts';
 
 export interface OutputRules {
@@ -30,7 +31,8 @@ export class CommandOutput {
     this.#rules = rules;
     this.#stdout = new CappedBytes(rules.stdoutBytesMax);
     channel.on('error', ignore).on('exit', (code: number | null, signal?: string) => {
-      this.#exit = typeof code === 'number' ? { code } : { signal: signalName(signal) };
+      // The library puts SIG before the name.
+      this.#exit = typeof code === 'number' ? { code } : { signal: signalName((signal ?? '').replace(/^SIG/, '')) };
     });
     channel
       .on('data', (chunk: Buffer) => this.#take(chunk))
@@ -99,16 +101,6 @@ class CappedBytes {
     return Buffer.concat(this.#chunks, this.#length);
   }
 }
-
-/** As RFC 4254 names it, `KILL`; the library puts SIG before it. The host writes the name, so only what POSIX knows is repeated. */
-function signalName(written = ''): string {
-  const name = written.replace(/^SIG/, '');
-  return SIGNALS.has(name) ? name : 'unknown';
-}
-
-const SIGNALS: ReadonlySet<string> = new Set(
-  'ABRT ALRM BUS FPE HUP ILL INT KILL PIPE QUIT SEGV SYS TERM TRAP USR1 USR2 XCPU XFSZ'.split(' '),
-);
 
 function ignore(): void {
   // What ends a channel with an error ends its connection too, and that is seen there (failure case SSH-11).

@@ -115,7 +115,7 @@ function full(): CardFacts {
       reads: [{ action: 'list', atMs: 6, codes: ['STALE_INDEX'] }],
       grant: { calls: 3, vary: ['/reason'] },
       alternative: { name: 'listed-only', of: 'op_x' },
-      choices: ['abandon'],
+      choices: ['listed-only'],
       denied: { atMs: 7, approver: 'jo' },
     },
   );

@@ -96,7 +96,7 @@ export const EXAMPLE_CALLS: Readonly<Record<string, () => readonly [CompiledCont
         reads: [
           { action: 'list_inactive_projects', atMs: Date.parse('2026-11-30T14:41:00Z'), codes: ['TIME_BUDGET_EXCEEDED', 'STALE_INDEX'] },
         ],
-        choices: ['retry-longer', 'listed-only', 'abandon'],
+        choices: ['retry-longer', 'listed-only'],
       }),
     ];
   },

@@ -145,7 +145,11 @@ test('grant: a decision is about the card it names, and about no other (APR-02)'
   };
   assert.equal(chosenCard(question, { cardDigest: 'a' })?.operationId, 'op_one');
   assert.equal(chosenCard(question, { cardDigest: 'b', alternative: 'listed-only' })?.operationId, 'op_two');
-  for (const forged of [{ cardDigest: 'b' }, { cardDigest: 'a', alternative: 'listed-only' }, { cardDigest: 'b', alternative: 'abandon' }])
+  for (const forged of [
+    { cardDigest: 'b' },
+    { cardDigest: 'a', alternative: 'listed-only' },
+    { cardDigest: 'b', alternative: 'retry-longer' },
+  ])
     assert.equal(chosenCard(question, forged), undefined);
 });
 

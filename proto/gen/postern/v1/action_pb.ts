@@ -819,7 +819,7 @@ export type PrepareResponse_Alternative = Message<"postern.v1.PrepareResponse.Al
   planId: string;
 
   /**
-   * retry-longer, listed-only or abandon.
+   * retry-longer or listed-only; doing nothing is a denial.
    *
    * @generated from field: string name = 2;
    */
