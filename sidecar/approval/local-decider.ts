@@ -6,7 +6,8 @@
  *           -> expired                          not decided, or not used, in time (APR-11)
  *           -> void                             contract, binding or preset is another one now, or its operation has ended (APR-02)
  */
-import type { Requester } from '#core/approval/card-facts.ts';
+import type { CardFacts, Requester } from '#core/approval/card-facts.ts';
+import { digestButReason } from '#core/approval/digest-but-reason.ts';
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { CompiledContract } from '#core/contract/compiled.ts';
@@ -236,12 +237,19 @@ export class LocalDecider implements Decider {
     for (const { question, decision, decidedMs = 0 } of this.#questions.all()) {
       const left = decidedMs + limits.approvalCooldownMs - now;
       if (decision?.verdict !== 'denied' || left <= 0) continue;
-      if (question.facts.contract !== facts.contract || question.facts.argsDigest !== facts.argsDigest) continue;
+      if (question.facts.contract !== facts.contract || !this.#isSameCall(question.facts, facts)) continue;
       throw new PosternError('APPROVAL_DENIED', 'A person denied this very call a short time ago; it is not asked again yet.', {
         retryAfterMs: Math.ceil(left),
         details: { because: 'cooldown' },
       });
     }
+  }
+
+  /** Whatever the agent says about why. */
+  #isSameCall(one: CardFacts, other: CardFacts): boolean {
+    const contract = this.#means.contractOf(other.contract, other.namespace);
+    if (contract === undefined) return one.argsDigest === other.argsDigest;
+    return digestButReason(contract, one.args) === digestButReason(contract, other.args);
   }
 
   #ringAtEnd({ question, deadlineMs }: KeptQuestion): void {

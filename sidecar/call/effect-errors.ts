@@ -43,6 +43,13 @@ export function otherCallError(operationId: string): PosternError {
   );
 }
 
+/** `operationId`: of the call that differs in its reason alone. */
+export function busyError(operationId: string): PosternError {
+  return new PosternError('IDEMPOTENCY_BUSY', 'The same call, with another reason, is running; wait for it with GetOperation.', {
+    operationId,
+  });
+}
+
 /** `operationId`: of the equal call that is in doubt. */
 export function heldError(operationId: string): PosternError {
   return new PosternError(

@@ -120,11 +120,13 @@ export class Effects {
   /** Resolves where the plan may begin now; throws why not, and ends a plan that never may again. */
   async #mayBegin(entry: Entry): Promise<void> {
     const plan = this.#planIfUnchanged(entry);
-    const verdict = plan === undefined ? ({ kind: 'over', error: changedError() } as const) : this.#judge(plan);
-    if (verdict.kind === 'go' || plan === undefined) {
+    const verdict = plan === undefined ? { kind: 'over' as const, error: changedError() } : this.#judge(plan);
+    if (verdict.kind === 'go' && plan !== undefined) {
       // Without whoever decides nothing begins: what began and was not admitted has failed, and the yes it had is lost.
-      if (verdict.kind === 'go') return void this.#means.decider.requester();
-    } else if (verdict.kind === 'ask') await this.#ask(plan);
+      this.#means.decider.requester();
+      return this.#lookup.refuseBeside(plan);
+    }
+    if (verdict.kind === 'ask' && plan !== undefined) await this.#ask(plan);
     if (verdict.kind !== 'over') throw askedError(shownPlan(entry), entry);
     await this.#over(entry, verdict.error);
     throw verdict.error.forCall(entry.record);

@@ -3,16 +3,18 @@
  * to a person, and an equal of one that nobody knows the outcome of is no call at all.
  */
 import type { CardFacts } from '#core/approval/card-facts.ts';
+import { digestButReason } from '#core/approval/digest-but-reason.ts';
 import { limits } from '#core/bounds/limits.ts';
+import type { CompiledContract } from '#core/contract/compiled.ts';
 import type { Decision } from '#sidecar/approval/decider.ts';
 import type { Entry } from '#sidecar/journal/entry.ts';
 import type { PrepareCall } from './calls.ts';
 import { equalCall } from './doubt.ts';
-import { heldError, otherCallError, unknownOperationError } from './effect-errors.ts';
+import { busyError, heldError, otherCallError, unknownOperationError } from './effect-errors.ts';
 import { EqualPlans } from './equal-plans.ts';
 import type { EffectMeans } from './execute.ts';
 import type { Grants } from './grants.ts';
-import { recordOf } from './kept-plan.ts';
+import { recordOf, shownPlan } from './kept-plan.ts';
 import type { EffectPlan, Plan } from './plan.ts';
 import { prepareEffect } from './prepare.ts';
 import type { Settlements } from './settlements.ts';
@@ -24,7 +26,7 @@ export class OperationLookup {
   /** The plan of an operation under the contract as it is served now; undefined when that is another one. */
   readonly #planOf: (entry: Entry) => EffectPlan | undefined;
   readonly #equal: EqualPlans;
-  /** By contract and arguments: when an equal call was denied, for the next card. */
+  /** By contract and arguments, but for the reason: when such a call was denied, for the next card. */
   readonly #denied = new Map<string, NonNullable<CardFacts['denied']>>();
 
   constructor(means: EffectMeans, grants: Grants, settlements: Settlements, planOf: (entry: Entry) => EffectPlan | undefined) {
@@ -47,11 +49,9 @@ export class OperationLookup {
     }
     // The next part of a walk is a call of its own.
     if (plan.resume !== undefined) return this.#plan(plan, call, signal);
-    return (
-      (await this.#held(plan)) ??
-      this.#equal.find(plan, this.#means.clock.wallMs()) ??
-      this.#equal.once(plan, () => this.#plan(plan, call, signal))
-    );
+    const held = await this.#held(plan);
+    if (held === undefined) this.refuseBeside(plan);
+    return held ?? this.#equal.find(plan, this.#means.clock.wallMs()) ?? this.#equal.once(plan, () => this.#plan(plan, call, signal));
   }
 
   /** An equal call that runs, was found to be done, or is to be repeated; throws OUTCOME_UNKNOWN where nobody may. */
@@ -72,9 +72,27 @@ export class OperationLookup {
     return meant === 'same' ? now : undefined;
   }
 
+  /**
+   * Another reason in the agent's own words makes no other call: one that runs, or that nobody knows the outcome of, holds it back. Throws
+   * IDEMPOTENCY_BUSY, OUTCOME_UNKNOWN.
+   */
+  refuseBeside(plan: Plan): void {
+    const { contract } = plan.served;
+    if (contract.effects.approval.reason === undefined || contract.effect === 'Read') return;
+    const asked = digestButReason(contract, plan.args);
+    for (const entry of this.#means.journal.list()) {
+      const { record, phase } = entry;
+      if (record.contract !== contract.name || record.operationId === plan.operationId || (phase !== 'running' && phase !== 'unknown'))
+        continue;
+      if (digestButReason(contract, shownPlan(entry).facts.args) !== asked) continue;
+      if (phase === 'running') throw busyError(record.operationId);
+      if (equalCall(entry, this.#planOf(entry), this.#means.clock.wallMs()) !== 'free') throw heldError(record.operationId);
+    }
+  }
+
   async #plan(plan: Plan, call: PrepareCall, signal: AbortSignal): Promise<Entry> {
     const { journal, decider } = this.#means;
-    const denied = this.#denied.get(keyOf(plan.served.contract.name, plan.argsDigest));
+    const denied = this.#denied.get(keyOf(plan.served.contract, plan.args));
     const made = await prepareEffect(
       plan,
       {
@@ -95,8 +113,10 @@ export class OperationLookup {
   }
 
   /** A person said no; the next card of an equal call says so. */
-  denied({ record }: Entry, { approver, atMs }: Decision): void {
-    this.#denied.set(keyOf(record.contract, record.argsDigest), { atMs, approver });
+  denied(entry: Entry, { approver, atMs }: Decision): void {
+    const plan = this.#planOf(entry);
+    if (plan === undefined) return;
+    this.#denied.set(keyOf(plan.served.contract, plan.args), { atMs, approver });
     const [oldest] = this.#denied.keys();
     if (this.#denied.size > limits.approvalsOpenMax * DENIED_KEPT && oldest !== undefined) this.#denied.delete(oldest);
   }
@@ -105,6 +125,6 @@ export class OperationLookup {
 /** Denials remembered for one open question that there may be. */
 const DENIED_KEPT = 10;
 
-function keyOf(contract: string, argsDigest: string): string {
-  return `${contract} ${argsDigest}`;
+function keyOf(contract: CompiledContract, args: Plan['args']): string {
+  return `${contract.name} ${digestButReason(contract, args)}`;
 }

@@ -94,6 +94,9 @@ test('local decider: a denied call never runs, and an equal one is not asked aga
   await assert.rejects(rig.decider.admit(intentOf(question, question.name)), fails('APPROVAL_DENIED'));
   rig.clock.pass(limits.approvalCooldownMs - 1);
   await assert.rejects(rig.asked(), fails('APPROVAL_DENIED'));
+  const reworded = { ...ARGS, reason: 'The manager said that it is fine.' };
+  const asked = rig.asked({ args: reworded, argsDigest: digestOf('arguments', reworded) });
+  await assert.rejects(asked, fails('APPROVAL_DENIED'), 'another reason makes it no other call');
   await assert.rejects(rig.restarted().ask(questionOf(rig.clock)), fails('APPROVAL_DENIED'), 'a restart does not end it');
   await rig.asked({ args: { ...ARGS, amount: 2 } });
   rig.clock.pass(1);

@@ -158,3 +158,15 @@ test('settle: what was read before a repetition says nothing of the repetition',
   await looked;
   assert.equal(rig.journal.get(operationId)?.phase, 'unknown', 'the second request may have taken effect after the read');
 });
+
+test('held: another reason in the words of the agent makes no other call, planned before or after', async () => {
+  const contract = writeContract('  approval: {mode: None, because: a test, reason: /text}');
+  await using rig = await startRig({ contracts: { 'put-note': contract }, answer: writes('lost', 200) });
+  const { planId } = await rig.prepare('put_note', { ...NOTE, text: 'another reason' });
+  const operationId = await lostOne(rig);
+  const reworded = await rig.refused('put_note', { ...NOTE, text: 'a third reason' });
+  assert.deepEqual([reworded.reason, reworded.operationId], ['OUTCOME_UNKNOWN', operationId]);
+  await assert.rejects(rig.confirm(planId), { reason: 'OUTCOME_UNKNOWN' });
+  assert.equal(rig.effects(), 1);
+  await rig.execute('put_note', { ...NOTE, id: 'two' });
+});
