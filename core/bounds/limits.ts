@@ -212,6 +212,15 @@ export const limits = {
   grpcResponseMsMax: 30_000,
   /** Answers held in memory because nobody reads them, over all calls: 256 of the largest would end the process. */
   grpcUnreadBytesMax: 96 * 1024 * 1024,
+  /**
+   * Calls that one connection may leave before their answer is whole, so many at once and then at a pace; beyond it the connection is
+   * closed (GRPC-07). Leaving an answered call is no sign of an attack, and HTTP/2 counts both alike: its own allowance is the other pair,
+   * above what any connection can call.
+   */
+  grpcResetsBurst: 1_000,
+  grpcResetsPerSecond: 33,
+  grpcResetFramesBurst: 20_000,
+  grpcResetFramesPerSecond: 10_000,
   /** Questions of one reflection stream; a client needs a handful. */
   grpcReflectionQuestionsMax: 200,
   /** Longest deadline taken from `grpc-timeout`; larger and unreadable ones become this (GRPC-10). */

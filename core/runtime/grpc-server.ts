@@ -9,7 +9,7 @@
  * - Metadata of the caller is not passed on: nothing in it means anything (GRPC-15). The operator's server, whose callers prove who
  *   they are, passes `authorization` alone, and only to handlers of bidirectional streams.
  */
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { IncomingHttpHeaders, ServerHttp2Stream, ServerSessionOptions } from 'node:http2';
 import type { Server as NetServer, Socket } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
 import {
@@ -60,6 +60,7 @@ export class GrpcServer {
       // Channelz is a debug surface, and loopback is no boundary (GRPC-01, GRPC-19).
       'grpc.enable_channelz': 0,
     });
+    allowResets(this.#server);
     admitBefore(this.#server, this.#guard);
     this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());
     const accept = (socket: Socket) => this.#injector.injectConnection(socket);
@@ -167,6 +168,17 @@ function keepRoom(listener: NetServer, guard: StreamGuard, max: number, onClosed
   const room = new ConnectionRoom(max, onClosed);
   room.watch(listener);
   guard.watch(room);
+}
+
+/**
+ * Every RST_STREAM counts against the allowance of nghttp2, also that of a caller who has its answer and goes; at more calls than that a
+ * second a caller that does no harm would be cut off. The guard counts those who leave before. There is no public option of the library.
+ */
+function allowResets(server: Server): void {
+  const { commonServerOptions: options }: { commonServerOptions?: ServerSessionOptions } = server as object;
+  if (typeof options !== 'object') throw new TypeError('grpc-js has no server options of the expected name');
+  options.streamResetBurst = limits.grpcResetFramesBurst;
+  options.streamResetRate = limits.grpcResetFramesPerSecond;
 }
 
 type StreamHandler = (interceptors: unknown[], stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;

@@ -5,14 +5,17 @@
  * - a limit on metadata, which nothing here reads (GRPC-15);
  * - `grpc-timeout` clamped (GRPC-10);
  * - a compressed message without a declared encoding refused: the library would read it as plain (GRPC-08);
- * - requests that never become whole, and answers that are never read, closed after their time.
+ * - requests that never become whole, and answers that are never read, closed after their time;
+ * - connections closed that leave too many calls before these are answered. HTTP/2 counts those who leave afterwards too (GRPC-07).
  *
  * The agent writes these streams, frame by frame if it likes.
  */
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { Http2Session, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
+import { systemClock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
+import { Rate } from '#core/bounds/rate.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { DETAILS_TRAILER, statusOf } from '#core/wire/status.ts';
 import type { ConnectionRoom } from './connection-room.ts';
@@ -50,10 +53,17 @@ export interface GuardedStream {
 }
 
 /** Things worth a counter; closed set. */
-export type GuardEvent = 'too_many_streams' | 'too_many_connections' | 'request_too_slow' | 'response_unread' | 'cancelled_before_dispatch';
+export type GuardEvent =
+  | 'too_many_streams'
+  | 'too_many_connections'
+  | 'too_many_resets'
+  | 'request_too_slow'
+  | 'response_unread'
+  | 'cancelled_before_dispatch';
 
 export class StreamGuard {
   readonly #streams = new Map<string, GuardedStream>();
+  readonly #resets = new WeakMap<Http2Session, Rate>();
   readonly #note: (event: GuardEvent) => void;
   readonly #bounds: GrpcBounds;
   #room: Pick<ConnectionRoom, 'begins' | 'ends'> | undefined;
@@ -82,6 +92,7 @@ export class StreamGuard {
 
   /** Changes `headers` in place and says whether the library may have the stream; if not, it is answered already. */
   admit(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
+    this.#watchResets(stream);
     if (this.#streams.size >= this.#bounds.streamsMax) {
       this.#note('too_many_streams');
       refuse(stream, 'Too many calls are running; try again when some have ended.');
@@ -146,6 +157,22 @@ export class StreamGuard {
       this.#unreadBytes -= bytes;
     });
     return true;
+  }
+
+  /** Node says `aborted` where the peer leaves before the last byte of the answer was written, and where one of our own limits does. */
+  #watchResets(stream: ServerHttp2Stream): void {
+    const { session } = stream;
+    if (session === undefined) return;
+    if (stream.aborted) this.#left(session);
+    else stream.once('aborted', () => this.#left(session));
+  }
+
+  #left(session: Http2Session): void {
+    const rate = this.#resets.get(session) ?? new Rate(systemClock, limits.grpcResetsBurst, limits.grpcResetsPerSecond);
+    this.#resets.set(session, rate);
+    if (rate.take() || session.destroyed) return;
+    this.#note('too_many_resets');
+    session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   cancelledBeforeDispatch(): void {

@@ -7,6 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
+import { Rate } from '#core/bounds/rate.ts';
 import { ControlRefusal } from '#core/wire/control-refusal.ts';
 import type { Asker } from '#operator/approval/judge-plan.ts';
 import { type Refusal, refusal } from '#operator/approval/refusal.ts';
@@ -23,7 +24,6 @@ import {
   type Told,
   verdictTold,
 } from './effect-messages.ts';
-import { MessageRate } from './message-rate.ts';
 import { requestersOf } from './requester.ts';
 
 export interface ExchangeMeans {
@@ -52,7 +52,7 @@ export function isEffect(message: ConnectRequest['message']): message is EffectM
 export class EffectExchange {
   readonly #means: ExchangeMeans;
   readonly #stream: ExchangeStream;
-  readonly #rate: MessageRate;
+  readonly #rate: Rate;
   readonly #waiting: { readonly operationId: string; readonly run: () => Promise<void> }[] = [];
   /** Of messages that wait or are worked on. */
   #bytes = 0;
@@ -67,7 +67,7 @@ export class EffectExchange {
   constructor(means: ExchangeMeans, stream: ExchangeStream, approvals: Iterable<ApprovalRecord>) {
     this.#means = means;
     this.#stream = stream;
-    this.#rate = new MessageRate(means.clock, limits.effectMessagesBurst, limits.effectMessagesPerSecond);
+    this.#rate = new Rate(means.clock, limits.effectMessagesBurst, limits.effectMessagesPerSecond);
     // It may have been away when a person found out.
     for (const approval of approvals) this.changed(approval);
   }

@@ -8,6 +8,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { limits } from '#core/bounds/limits.ts';
+import { Rate } from '#core/bounds/rate.ts';
 import { ControlRefusal } from '#core/wire/control-refusal.ts';
 import type { ApprovalRecord, SessionRecord } from '#operator/kube/records.ts';
 import type { Ack, ConnectRequest, ConnectResponseSchema, SessionState } from '#proto/postern/control/v1/control_pb.ts';
@@ -15,7 +16,6 @@ import { bundleMessage } from './bundle.ts';
 import type { BundleStore, StoredBundle } from './bundle-store.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { EffectExchange, type ExchangeMeans, isEffect } from './effect-exchange.ts';
-import { MessageRate } from './message-rate.ts';
 import type { SessionHold } from './session-hold.ts';
 import { type ReporterMeans, SessionReporter } from './session-reporter.ts';
 import { acknowledged, bundleSize, conditionOf, credentialsReported, warningsReported } from './session-status.ts';
@@ -47,7 +47,7 @@ export class ControlStream {
   readonly #hold: SessionHold;
   readonly #send: Send;
   readonly #signal: AbortSignal;
-  readonly #rate: MessageRate;
+  readonly #rate: Rate;
   readonly #reporter: SessionReporter;
   readonly #startedMs: number;
   readonly #duplicateAtStart: unknown;
@@ -71,7 +71,7 @@ export class ControlStream {
     this.#hold = hold;
     this.#send = send;
     this.#signal = signal;
-    this.#rate = new MessageRate(means.clock);
+    this.#rate = new Rate(means.clock, limits.controlMessagesBurst, limits.controlMessagesPerSecond);
     this.#reporter = new SessionReporter(means, hold, (refusal) => this.end(refusal));
     this.#startedMs = means.clock.monotonicMs();
     this.#duplicateAtStart = conditionOf(hold.session.status, 'DuplicateSidecar');

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Clock, systemClock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
+import { Rate } from '#core/bounds/rate.ts';
 import { ByteBudget } from '#operator/control/byte-budget.ts';
-import { MessageRate } from '#operator/control/message-rate.ts';
 import { StatusQueue } from '#operator/control/status-queue.ts';
 
 /** Time moves when the test says so. */
@@ -69,7 +69,7 @@ test('byte budget: what does not fit waits in order, and whoever leaves makes no
 
 test('message rate: a burst passes, a flood does not, and time gives back', async () => {
   const { clock, pass } = handClock();
-  const rate = new MessageRate(clock);
+  const rate = new Rate(clock, limits.controlMessagesBurst, limits.controlMessagesPerSecond);
   for (let count = 0; count < limits.controlMessagesBurst; count += 1) assert.equal(rate.take(), true);
   assert.equal(rate.take(), false);
   await pass(10_000);

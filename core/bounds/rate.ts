@@ -1,15 +1,14 @@
-/** Messages one sidecar may send: so many at once, then at a pace. */
-import type { Clock } from '#core/bounds/clock.ts';
-import { limits } from '#core/bounds/limits.ts';
+/** So many at once, then at a pace. */
+import type { Clock } from './clock.ts';
 
-export class MessageRate {
+export class Rate {
   readonly #clock: Clock;
   readonly #burst: number;
   readonly #perSecond: number;
   #left: number;
   #atMs: number;
 
-  constructor(clock: Clock, burst: number = limits.controlMessagesBurst, perSecond: number = limits.controlMessagesPerSecond) {
+  constructor(clock: Clock, burst: number, perSecond: number) {
     this.#clock = clock;
     this.#burst = burst;
     this.#perSecond = perSecond;
