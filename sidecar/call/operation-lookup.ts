@@ -8,6 +8,7 @@ import { limits } from '#core/bounds/limits.ts';
 import type { CompiledContract } from '#core/contract/compiled.ts';
 import type { Decision } from '#sidecar/approval/decider.ts';
 import type { Entry } from '#sidecar/journal/entry.ts';
+import { actedOnError } from './acted-on.ts';
 import type { PrepareCall } from './calls.ts';
 import { equalCall } from './doubt.ts';
 import { busyError, heldError, otherCallError, unknownOperationError } from './effect-errors.ts';
@@ -63,9 +64,8 @@ export class OperationLookup {
     const { operationId } = held.record;
     await this.#settlements.now(operationId);
     const now = journal.get(operationId);
-    if (now === undefined || now.phase === 'failed') return undefined;
-    // The caller could not know: what it asks for took effect. It is told so, and not once more done.
-    if (now.phase === 'done') return now;
+    // The caller could not know: what it asks for took effect, or part of it did. It is told so, and not once more done.
+    if (now === undefined || (now.phase === 'failed' && now.steps.every(({ state }) => state !== 'done'))) return undefined;
     if (now.phase !== 'unknown') return now;
     const meant = equalCall(now, this.#planOf(now), this.#means.clock.wallMs());
     if (meant === 'held') throw heldError(operationId);
@@ -105,6 +105,10 @@ export class OperationLookup {
       },
       this.#means,
     );
+    for (const each of [made.plan, ...made.choices]) {
+      const stale = actedOnError(each, journal);
+      if (stale !== undefined) throw stale;
+    }
     // The choices first: a card that names them must not outlive them in a crash.
     for (const choice of made.choices) await journal.plan(recordOf(choice));
     const entry = await journal.plan(recordOf(made.plan));
