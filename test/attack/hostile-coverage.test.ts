@@ -1,6 +1,7 @@
 /**
- * Goal: no entry of the hostile corpus that concerns reads and cards is forgotten. Method: the committed list of ids with what must come of
- * each; every id must stand in the code, not only in a comment, of a test somewhere else. `AUD` belongs to a part not served yet.
+ * Goal: no entry of the hostile corpus, and no failure case of effects, is forgotten. Method: the committed lists of ids, of the corpus with
+ * what must come of each; every id must stand in the code, not only in a comment, of a test somewhere else. What is not served yet stands in
+ * a list with the reason, and leaves it with its test.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -119,7 +120,37 @@ const CORPUS: readonly (readonly [id: string, outcome: string])[] = [
   ['APR-06.09', 'card: counted, and a warning (wide blanks)'],
   ['APR-06.10', 'card: shown as text, and a warning (markup)'],
   ['APR-06.12', 'card: a warning (secret-shaped text typed by the agent)'],
+  ['AUD-10', 'segment closed, new segment, call refused'],
+  ['AUD-11', 'refuse to start; bytes unchanged'],
+  ['AUD-14', 'no effect without intent; a dangling intent is OUTCOME_UNKNOWN'],
+  ['AUD-15', 'calls refused AUDIT_UNAVAILABLE at their deadline; queue bounded'],
 ];
+
+/** Failure cases of effects, whether the corpus has an entry of them or not. */
+const EFFECTS: readonly string[] = [
+  ...numbered('APR', 1, 19),
+  ...numbered('SSH', 1, 23),
+  ...numbered('HTTP', 10, 13),
+  ...numbered('AUD', 8, 16),
+  'GRPC-07',
+  'GRPC-11',
+];
+
+/** Entries of the corpus without a test. */
+const NOT_SERVED: Readonly<Record<string, readonly string[]>> = {
+  'there is no audit chain yet, whose verifier, shipping and witness they attack': [
+    'AUD-01',
+    'AUD-01b',
+    'AUD-03',
+    'AUD-16b',
+    'AUD-17',
+    'AUD-18',
+    'AUD-19',
+    'AUD-22',
+    'AUD-22b',
+    'AUD-24',
+  ],
+};
 
 const tests = join(import.meta.dirname, '..');
 
@@ -130,12 +161,32 @@ const code = readdirSync(tests, { recursive: true, encoding: 'utf8' })
   .join('\n');
 
 for (const [id, outcome] of CORPUS) {
-  test(`hostile corpus: ${id} is a test (${outcome})`, () => {
-    const escaped = id.replaceAll('.', '\\.');
-    assert.match(code, new RegExp(`(?<![\\w-])${escaped}(?![\\w-]|\\.\\w)`));
-  });
+  test(`hostile corpus: ${id} is a test (${outcome})`, () => assertTried(id));
 }
 
-test('hostile corpus: each id stands once in the list', () => {
-  assert.equal(new Set(CORPUS.map(([id]) => id)).size, CORPUS.length);
+for (const id of EFFECTS) {
+  test(`failure cases: ${id} is a test`, () => assertTried(id));
+}
+
+for (const [reason, ids] of Object.entries(NOT_SERVED)) {
+  for (const id of ids) {
+    test(`hostile corpus: ${id} has no test, because ${reason}`, () => assert.doesNotMatch(code, mentioning(id)));
+  }
+}
+
+test('hostile corpus: each of its 121 ids stands once in the lists', () => {
+  const ids = [...CORPUS.map(([id]) => id), ...Object.values(NOT_SERVED).flat()];
+  assert.deepEqual([new Set(ids).size, ids.length], [121, 121]);
 });
+
+function assertTried(id: string): void {
+  assert.match(code, mentioning(id));
+}
+
+function mentioning(id: string): RegExp {
+  return new RegExp(`(?<![\\w-])${id.replaceAll('.', '\\.')}(?![\\w-]|\\.\\w)`);
+}
+
+function numbered(area: string, first: number, last: number): readonly string[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => `${area}-${String(first + index).padStart(2, '0')}`);
+}

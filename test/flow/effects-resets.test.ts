@@ -33,7 +33,7 @@ const WAYS: readonly ((response: Parameters<Answer>[1]) => void)[] = [
   },
 ];
 
-test(`effects: ${OPERATIONS} lost replies and resets are at most one request an operation, and none is called done without an answer`, async () => {
+test(`effects: ${OPERATIONS} lost replies and resets are at most one request an operation, and none is called done without an answer (HTTP-11, HTTP-12)`, async () => {
   const seen = new Map<string, number>();
   await using rig = await startRig({
     contracts: { 'put-note': FREE },
