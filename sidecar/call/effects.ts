@@ -7,6 +7,7 @@
 import type { PosternError } from '#core/error/postern-error.ts';
 import type { Change } from '#sidecar/approval/decider.ts';
 import type { Entry } from '#sidecar/journal/entry.ts';
+import { actedOnError } from './acted-on.ts';
 import type { CallContext, ConfirmCall, ExecuteCall, ExecuteResult, OperationView, PlanView, PrepareCall } from './calls.ts';
 import { mayRepeat } from './doubt.ts';
 import { askedError, runsOnError, unknownOperationError } from './effect-errors.ts';
@@ -180,9 +181,10 @@ export class Effects {
   }
 
   #judge(plan: EffectPlan) {
-    const { clock, decider } = this.#means;
+    const { clock, decider, journal } = this.#means;
     const question = plan.needs.kind === 'person' ? decider.state(plan.needs.question) : undefined;
-    return judgePlan(plan, { nowMs: clock.wallMs(), question, revision: (name) => this.#revision(name) });
+    const actedOn = actedOnError(plan, journal);
+    return judgePlan(plan, { nowMs: clock.wallMs(), question, actedOn, revision: (name) => this.#revision(name) });
   }
 
   async #ask(plan: EffectPlan): Promise<void> {

@@ -20,6 +20,7 @@ import { type ReadMeans, readPlan } from './answer-read.ts';
 import { checkBefore } from './before.ts';
 import type { Bundle } from './bundle.ts';
 import { type Passed, passEffectGate } from './gate.ts';
+import { staleness } from './judge-plan.ts';
 import { mergeAnswers } from './merge-answers.ts';
 import { countSteps, errorWith, type Outcome, outcomeJson } from './outcome.ts';
 import { type EffectPlan, type Target, targetsOf } from './plan.ts';
@@ -209,6 +210,9 @@ class Attempt {
   #refuseLate(): void {
     const refused = this.#refusal();
     if (refused !== undefined) throw refused.error;
+    const revision = (name: string) => this.#means.bundle().byContract(name)?.contract.revision;
+    const stale = staleness(this.#plan, { nowMs: this.#means.clock.wallMs(), revision });
+    if (stale !== undefined) throw stale;
     if (this.#limit.signal.aborted)
       throw new PosternError('DEADLINE_EXCEEDED', 'The time of this call was used up before the request was sent.');
   }

@@ -20,6 +20,8 @@ export interface PlanFacts {
   revision(contract: string): string | undefined;
   /** Of the question whose yes it needs. */
   readonly question: QuestionState | undefined;
+  /** Why its evidence does not stand any more; see acted-on.ts. */
+  readonly actedOn?: PosternError | undefined;
 }
 
 /** Whether contract or reads are other ones than those it was made with (failure case APR-02). */
@@ -27,13 +29,21 @@ export function isChanged({ facts, rests }: Pick<EffectPlan, 'facts' | 'rests'>,
   return [[facts.contract, facts.revision] as const, ...Object.entries(rests)].some(([name, made]) => (revision(name) ?? '') !== made);
 }
 
-export function judgePlan(plan: EffectPlan, { nowMs, revision, question }: PlanFacts): PlanVerdict {
+/** Why nothing of this plan may be sent any more, whoever agreed to it: asked before it begins, and before each of its requests. */
+export function staleness(plan: EffectPlan, { nowMs, revision }: Pick<PlanFacts, 'nowMs' | 'revision'>): PosternError | undefined {
+  if (isChanged(plan, revision)) return changedError();
+  if (plan.evidenceUntilMs === undefined || nowMs <= plan.evidenceUntilMs) return undefined;
+  return new PosternError('EVIDENCE_EXPIRED', 'The evidence of this plan is too old by now. Read again and call again.');
+}
+
+export function judgePlan(plan: EffectPlan, { nowMs, revision, question, actedOn }: PlanFacts): PlanVerdict {
   if (isChanged(plan, revision)) return over(changedError());
   const denied = question?.kind === 'decided' ? refusalOf(plan, question.decision) : undefined;
   if (denied !== undefined) return over(denied);
-  if (nowMs >= plan.expiresAtMs) return over(expiredError());
-  if (plan.evidenceUntilMs !== undefined && nowMs > plan.evidenceUntilMs)
-    return over(new PosternError('EVIDENCE_EXPIRED', 'The evidence of this plan is too old by now. Read again and call again.'));
+  // A clock that was set back would make everything of the plan young again (failure case APR-11).
+  if (nowMs >= plan.expiresAtMs || nowMs < plan.plannedAtMs - limits.clockSkewMsMax) return over(expiredError());
+  const stale = staleness(plan, { nowMs, revision }) ?? actedOn;
+  if (stale !== undefined) return over(stale);
   if (plan.needs.kind === 'nobody') return { kind: 'go' };
   return judgeQuestion(plan, question);
 }
