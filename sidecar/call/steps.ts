@@ -2,6 +2,7 @@
 import type { PosternError } from '#core/error/postern-error.ts';
 import { type EffectAnswer, unknownError } from '#sidecar/execute/effect.ts';
 import type { Step } from '#sidecar/journal/entry.ts';
+import { AnswerRoom } from './answer-room.ts';
 import type { ExecuteResult, StepView } from './calls.ts';
 import type { Target } from './plan.ts';
 
@@ -14,6 +15,7 @@ export class Steps {
   readonly #targets: readonly Target[];
   readonly #before: ReadonlyMap<number, Step['state']>;
   readonly #answers = new Map<number, TargetAnswer>();
+  readonly #room = new AnswerRoom();
   #stop: PosternError | undefined;
 
   /** `before`: what the journal knows from an earlier attempt of this same operation. */
@@ -28,7 +30,7 @@ export class Steps {
   }
 
   answered(target: Target, answer: TargetAnswer): void {
-    this.#answers.set(target.index, this.known(target, answer));
+    this.#answers.set(target.index, this.#room.take(this.known(target, answer)));
   }
 
   /**
