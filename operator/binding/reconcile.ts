@@ -8,6 +8,7 @@ import { CONDITION, FIELD_MANAGER } from '#core/resource/names.ts';
 import type { Key } from '#operator/kube/cache.ts';
 import type { KubeClient } from '#operator/kube/client.ts';
 import type { Cluster } from '#operator/kube/cluster.ts';
+import { isUsed } from '#operator/kube/hop-use.ts';
 import type { BindingRecord, ContractRecord, PodRecord } from '#operator/kube/records.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
 import { applyStatus, type StatusPart } from '#operator/kube/status.ts';
@@ -41,7 +42,8 @@ export async function reconcileBinding(key: Key, { client, cluster, clock }: Bin
 
 function factsOf(record: BindingRecord, cluster: Cluster): BindingFacts {
   const { namespace, name } = record;
-  const users = cluster.contracts.by('credential', `${namespace}/${name}`).filter((contract) => record.contracts.includes(contract.name));
+  const bindingOf = (each: string) => cluster.bindings.get(`${namespace}/${each}`);
+  const users = cluster.contracts.by('credential', `${namespace}/${name}`).filter((contract) => isUsed(record, contract, bindingOf));
   const accounts = [...new Set(users.flatMap(({ callers }) => callers))].sort();
   const sessions = accounts.flatMap((account) => cluster.sessions.by('account', `${namespace}/${account}`));
   const { object, report } = bindingWritten(record);

@@ -13,7 +13,11 @@ export function watchBindings(cluster: Cluster, notes: Notes): () => void {
   const ofAccount = (account: Key) => cluster.contracts.by('caller', account).flatMap(bindingsOf);
   const stops = [
     cluster.bindings.onChange((change) => {
-      if (change.kind === 'added' || (change.kind === 'updated' && change.was.specJson !== change.now.specJson)) notes.now(change.key);
+      if (change.kind === 'added' || (change.kind === 'updated' && change.was.specJson !== change.now.specJson)) {
+        // Also those it goes through: who uses them follows from its spec.
+        const beside = cluster.contracts.by('credential', change.key).flatMap(bindingsOf);
+        for (const key of new Set([change.key, ...beside])) notes.now(key);
+      }
     }),
     cluster.contracts.onChange((change) => {
       if (change.kind === 'updated' && isSameToBindings(change.was, change.now)) return;

@@ -3,6 +3,7 @@
  * own conditions, because status is the only hand-off between its parts - but never more than specs grant.
  */
 import { RESERVED_PREFIX } from '#core/resource/names.ts';
+import { isUsed } from '#operator/kube/hop-use.ts';
 import type { BindingRecord, ContractRecord } from '#operator/kube/records.ts';
 
 export interface CallerGrants {
@@ -38,7 +39,7 @@ export function callerGrants(
     if (verdict.kind === 'refused') refused.push({ contract: contract.name, because: verdict.because });
     if (verdict.kind !== 'granted') continue;
     granted.push(contract.name);
-    for (const name of contract.credentials) addKeys(keysOf, contract, bindingOf(name));
+    for (const name of contract.credentials) addKeys(keysOf, contract, name, bindingOf);
   }
   const secrets = [...keysOf].map(([secret, keys]) => ({ secret, keys: [...keys].sort() }));
   return { contracts: granted, undecided, refused, secrets: secrets.sort((a, b) => (a.secret < b.secret ? -1 : 1)) };
@@ -58,9 +59,15 @@ function verdictOn({ generation, status }: ContractRecord, account: string): Ver
 }
 
 /** A binding that names no key adds nothing: a projected Secret without items would mount every key it has. */
-function addKeys(keysOf: Map<string, Set<string>>, contract: ContractRecord, binding: BindingRecord | undefined): void {
+function addKeys(
+  keysOf: Map<string, Set<string>>,
+  contract: ContractRecord,
+  name: string,
+  bindingOf: (name: string) => BindingRecord | undefined,
+): void {
+  const binding = bindingOf(name);
   if (binding === undefined || binding.keys.length === 0) return;
-  if (!binding.contracts.includes(contract.name) || !binding.secret.startsWith(RESERVED_PREFIX)) return;
+  if (!binding.secret.startsWith(RESERVED_PREFIX) || !isUsed(binding, contract, bindingOf)) return;
   if (binding.status?.conditions?.some(({ type, status }) => type === 'Accepted' && status === 'False')) return;
   const keys = keysOf.get(binding.secret) ?? new Set<string>();
   for (const key of binding.keys) keys.add(key);
