@@ -19,7 +19,7 @@ export class UnderWay {
 
   constructor(journal: Journal) {
     for (const { record, phase, resolution } of journal.list()) {
-      if (phase !== 'unknown' || resolution !== undefined || record.idempotency !== 'None') continue;
+      if (phase !== 'unknown' || resolution !== undefined || record.idempotency !== 'None' || record.effect === 'Read') continue;
       this.#calls.set(keyOf(record), { operationId: record.operationId, holds: true, lost: true });
     }
   }

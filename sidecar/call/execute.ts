@@ -4,6 +4,7 @@
  *     journal.begin                        by the caller: of all who ask, one comes here
  *     the target read again                `before` and `recheck`; what it is no longer stops it, and nothing was sent
  *     decider.admit                        the approval is used up; whoever decides knows of the operation
+ *     staleness, before and after these    what the plan rests on is another one by now, or its evidence too old (failure case APR-02)
  *     recorder.intent, journal.intent      durable before the first byte (promise P4)
  *     standing asked once more             a revocation that came meanwhile stops it here (failure case APR-12)
  *     send                                 once; from here on nobody's leaving stops it (failure case GRPC-11)
