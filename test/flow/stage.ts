@@ -72,6 +72,7 @@ export interface CallExtra extends RequestOptions {
   readonly onePage?: boolean;
   readonly deadlineMs?: number;
   readonly operationId?: string;
+  readonly evidence?: readonly string[];
   /** Sent as they are, instead of `args` as JSON. */
   readonly raw?: Uint8Array;
 }
@@ -139,6 +140,7 @@ export async function execute(
     onePage: extra.onePage === true,
     deadlineMs: extra.deadlineMs ?? 0,
     operationId: extra.operationId ?? '',
+    evidence: [...(extra.evidence ?? [])],
   };
   for await (const { event } of client.execute(request, extra)) {
     if (event.case === 'result') return answerDocument(event.value);
