@@ -72,7 +72,7 @@ export function matchEvidence(question: EvidenceQuestion): EvidenceVerdict {
     return { kind: 'refused', code: lack.code, lacks: [lack] };
   }
   const judged = about.map((claim) => judge(question, claim));
-  const best = judged.toSorted((one, other) => rank(one) - rank(other))[0] as Judged;
+  const best = judged.toSorted(compare)[0] as Judged;
   const { lacks, shown } = best;
   if (lacks.length === 0) return { kind: 'sufficient', ...shown };
   if (rules.onIncomplete === 'RequestReview' && lacks.every(({ reviewable }) => reviewable)) return { kind: 'review', lacks, ...shown };
@@ -84,9 +84,13 @@ interface Judged {
   readonly shown: Shown;
 }
 
-/** Whatever lacks least; a thing a person may decide over lacks less than one nobody may. */
-function rank({ lacks }: Judged): number {
-  return lacks.reduce((sum, { reviewable }) => sum + (reviewable ? 1 : 100), 0);
+/** Whatever lacks least; what a person may decide over comes before what nobody may. */
+function compare({ lacks: one }: Judged, { lacks: other }: Judged): number {
+  return firmOf(one) - firmOf(other) || one.length - other.length;
+}
+
+function firmOf(lacks: readonly Lack[]): number {
+  return lacks.filter(({ reviewable }) => !reviewable).length;
 }
 
 /** Age alone is told as age: reading again is enough then. */

@@ -92,6 +92,10 @@ test('card facts: bounds are those of the limits', () => {
   assert.ok(decodedOrRefused({ ...json(FULL), reads: longList(limits.cardReadsMax) }) !== undefined);
   assert.equal(ruleOf({ ...json(FULL), reads: longList(limits.cardReadsMax + 1) }), 'too_many');
   assert.equal(ruleOf({ ...json(FULL), operationId: 'x'.repeat(limits.cardNameCharsMax + 1) }), 'too_long');
+  const vary = Array.from({ length: limits.cardFieldsMax + 1 }, (_, index) => `/a${index}`);
+  assert.ok(decodedOrRefused({ ...json(FULL), grant: { calls: 1, vary: vary.slice(1) } }) !== undefined);
+  assert.equal(ruleOf({ ...json(FULL), grant: { calls: 1, vary } }), 'too_many');
+  assert.equal(ruleOf({ ...json(FULL), grant: { calls: 1, vary: ['x'.repeat(limits.cardSentenceCharsMax + 1)] } }), 'too_long');
   assert.equal(ruleOf({ ...json(FULL), askedAtMs: 8.64e15 + 2 }), 'format');
   assert.equal(ruleOf({ ...json(FULL), planDigest: `sha256:${'A'.repeat(64)}` }), 'format');
 });

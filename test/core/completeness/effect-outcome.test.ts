@@ -119,9 +119,18 @@ describe('effect outcome', () => {
     const cut = outcomeOf({ status: 200, fault: 'cut' }, slack);
     assert.ok(cut.kind === 'unknown');
     assert.match(cut.because, /outcome refused/);
+    // What stands behind the rule that spoke was never asked.
+    const first = write([
+      { name: 'taken', when: rule('status == 200'), is: 'Ok' },
+      { name: 'refused', when: rule('body.ok == false'), is: 'Rejected' },
+    ]);
+    assert.equal(kindOf({ status: 200, fault: 'cut' }, first), 'done');
     // A rule that could only have said the same takes nothing away.
     assert.equal(kindOf({ status: 422, fault: 'contentType' }, slack), 'notDone');
     assert.equal(kindOf({ status: 401, fault: 'contentType' }, slack), 'notDone');
+    // No rule says what 401 means, so none that is missing matters.
+    const done = write([{ name: 'done', when: rule('body.ok == true'), is: 'Ok' }]);
+    assert.equal(kindOf({ status: 401, fault: 'cut' }, done), 'notDone');
   });
 
   it('effect outcome: a rule too costly to end proves nothing', () => {

@@ -163,6 +163,15 @@ describe('evidence match', () => {
     assert.deepEqual([more.listed, more.notListed], [[1], [99]], 'so that a person may choose the listed ones only');
   });
 
+  it('evidence match: what a person may decide over comes before what nobody may, however much it lacks', () => {
+    const old: EvidenceClaim = { ...CLAIM, atMs: 0 };
+    for (const claims of [
+      [old, REVIEW],
+      [REVIEW, old],
+    ])
+      assert.equal(ask({ claims }, { onIncomplete: 'RequestReview' }).kind, 'review');
+  });
+
   it('evidence match: no person is asked over an answer that is old, or to another question, or contradicts the call', () => {
     const review = { onIncomplete: 'RequestReview' } as const;
     refused(ask({ claims: [{ ...REVIEW, atMs: 0 }] }, review));

@@ -53,7 +53,10 @@ describe('recheck', () => {
 
   it('recheck: an answer that failed, is not whole or is stale cannot tell', () => {
     const yes = expression('true');
-    for (const folded of [GONE, HALF, answer({ body: { status: 'x' } }, STALE), answer({ fault: 'cut' })]) {
+    assert.ok(PAID.kind === 'envelope');
+    const { envelope } = PAID;
+    const unsaid: Folded = { ...PAID, envelope: { ...envelope, completeness: { ...envelope.completeness, complete: false } } };
+    for (const folded of [GONE, HALF, unsaid, answer({ body: { status: 'x' } }, STALE), answer({ fault: 'cut' })]) {
       const verdict = recheck(folded, yes, INPUT);
       assert.equal(verdict.kind, 'cannotTell');
       assert.ok(verdict.kind === 'cannotTell' && verdict.because.endsWith('.'));

@@ -72,6 +72,20 @@ test('hops: a listed binding that is no hop of anything is used by nothing', () 
   ]);
 });
 
+test('hops: a hop is an sshKey with one destination', () => {
+  const second = { origin: 'ssh://other.example.com:22', hostKeys: PINS };
+  const first = { origin: 'ssh://bastion.example.com:22', hostKeys: PINS };
+  for (const wrong of [host('bastion', { destinations: [first, second] }), { ...sampleBinding({ contracts: [] }), name: 'bastion' }])
+    assert.ok(errors(compiled(['web', 'bastion'], [web('bastion'), wrong])).includes('binding-hop spec.credentials'));
+});
+
+test('hops: a way has at most two, and one that leads back to itself ends there', () => {
+  const chain = [web('one'), host('one', { 'destinations.0.via': 'two' }), host('two', { 'destinations.0.via': 'three' }), host('three')];
+  assert.ok(errors(compiled(['web', 'one', 'two', 'three'], chain)).includes('binding-hop spec.credentials'));
+  const circle = [web('one'), host('one', { 'destinations.0.via': 'two' }), host('two', { 'destinations.0.via': 'one' })];
+  assert.ok(errors(compiled(['web', 'one', 'two'], circle)).includes('binding-hop spec.credentials'));
+});
+
 test('hops: HTTP goes through none, and says so', () => {
   const { contract, problems } = compileSample(
     { credentials: ['api-reader', 'bastion'] },
