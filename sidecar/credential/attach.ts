@@ -112,7 +112,7 @@ function schemeOf({ spec }: CompiledBinding, { store, clock, sendTokenRequest }:
     checkTokenPlace(spec, use.githubApp.apiUrl ?? GITHUB_API_URL);
     return githubAppScheme(secret, use.githubApp, tokens);
   }
-  throw new PosternError('CONTRACT_NOT_READY', 'This kind of credential is not served yet.');
+  throw new PosternError('CONTRACT_NOT_READY', 'This release does not know this kind of credential.');
 }
 
 /** The compiler says so too; what buys tokens must not depend on it. */
