@@ -100,7 +100,14 @@ test('card: nothing a person cannot see goes by without a warning (APR-06)', () 
 test('card: markup and text that looks like a credential are said to be that (APR-06.10, APR-06.12)', () => {
   const said = (text: string) => renderCard(contract(), facts({ args: { reason: text } })).doubts.join(' ');
   for (const text of ['</b><h1>APPROVED</h1>', '[yes](https://example.com)', 'a<U+200B>b']) assert.match(said(text), /holds markup/, text);
-  for (const text of ['SYN-CANARY-0001', `ghp_${'a1'.repeat(18)}`, '-----BEGIN PRIVATE KEY-----'])
+  for (const text of [
+    'SYN-CANARY-0001',
+    `ghp_${'a1'.repeat(18)}`,
+    'sk_live_a1b2',
+    'xoxb-1',
+    `AKIA${'A1'.repeat(6)}`,
+    '-----BEGIN PRIVATE KEY-----',
+  ])
     assert.match(said(text), /looks like a credential/);
   assert.equal(said('Fixes the rounding of invoices (INC-1042).'), '');
   assert.equal(said('Two lines\nof a reason are nothing strange.'), '');
