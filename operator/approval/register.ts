@@ -25,7 +25,7 @@ import { questionName } from './names.ts';
 import { questionObject } from './objects.ts';
 import { type Refusal, type RefusedBecause, refusal } from './refusal.ts';
 import { coolDownMs, isQuestion, isWaiting, type Standing, standingOf } from './standing.ts';
-import { useOf } from './use.ts';
+import { maySucceed, useApproval } from './use-approval.ts';
 
 export type Stored = ActionApproval & KubeObject;
 
@@ -229,7 +229,10 @@ export class ApprovalRegister {
     const again = hold === undefined || hold.kind === 'again';
     let refused: Refusal | undefined;
     try {
-      refused = active() ?? (intent.approval === '' ? undefined : await this.#use(asker, intent.approval, judged, again)) ?? active();
+      refused =
+        active() ??
+        (intent.approval === '' ? undefined : await useApproval(this.#means, asker, intent.approval, judged.facts, again)) ??
+        active();
     } catch (error) {
       if (hold?.kind === 'taken') await this.#holds.giveBack(hold.hold).catch(() => undefined);
       throw error;
@@ -237,29 +240,6 @@ export class ApprovalRegister {
     if (refused === undefined) return 'admitted';
     if (hold?.kind === 'taken') await this.#holds.giveBack(hold.hold);
     return refused;
-  }
-
-  /** Read from the API server and not from the cache: a decision that was withdrawn a moment ago must not be a yes. */
-  async #use(asker: Asker, name: string, { facts }: JudgedPlan, again: boolean): Promise<Refusal | undefined> {
-    const { kube } = this.#means;
-    const ref = { namespace: asker.namespace, name };
-    let unanswered = false;
-    for (let tries = 1; ; tries += 1) {
-      const approval = await kube.get<Stored>(KINDS.approvals, ref);
-      // It was a yes to this operation, and nobody else writes this operation into it.
-      if (unanswered && approval?.status?.usedBy === facts.operationId) return undefined;
-      const use = useOf(approval, asker, facts, again, this.#means.serverNowMs());
-      if (use.kind === 'refused') return use;
-      if (use.kind === 'again' || approval === null) return undefined;
-      const { uid, resourceVersion } = approval.metadata;
-      try {
-        await kube.patch(KINDS.approvals, ref, { metadata: { uid, resourceVersion }, status: use.status }, { subresource: 'status' });
-        return undefined;
-      } catch (error) {
-        if (!maySucceed(error) || tries >= limits.approvalUseTriesMax) throw error;
-        unanswered ||= !isKubeError(error, 409);
-      }
-    }
   }
 }
 
@@ -270,11 +250,6 @@ function intentProblem({ holds, approval }: IntendedOperation, { compiled, facts
   if (!holds && effect !== 'Read' && effects.idempotency.mode === 'None')
     return refusal('INVALID_ARGUMENT', 'malformed', 'An effect that may not happen twice is held while its outcome is not known.');
   return undefined;
-}
-
-/** Somebody wrote in between, or nobody knows whether this was written. */
-function maySucceed(error: unknown): boolean {
-  return isKubeError(error) && (error.status === 409 || error.transient);
 }
 
 export function isRefusal(answer: unknown): answer is Refusal {

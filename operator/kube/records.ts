@@ -75,11 +75,10 @@ export interface SessionRecord extends Identified {
 type ApprovalSpec = ActionApproval['spec'];
 
 export interface ApprovalRecord extends Identified {
-  /** Without the texts of its cards, which are most of it. */
-  readonly spec: Omit<ApprovalSpec, 'card' | 'alternatives'>;
-  /** First line of the card, sanitized by whoever rendered it. */
+  /** Without the texts of its cards, which are most of it, and without what only an admission reads, from the API server itself. */
+  readonly spec: Omit<ApprovalSpec, 'card' | 'alternatives' | 'planDigest' | 'grant'>;
+  /** First line of the card, sanitized by whoever rendered it; empty once it has ended. */
   readonly sentence: string;
-  readonly alternatives: readonly Omit<NonNullable<ApprovalSpec['alternatives']>[number], 'card'>[];
   readonly status: StatusOf<ActionApproval> | undefined;
   readonly createdMs: number;
 }
@@ -159,16 +158,21 @@ export function sessionRecord(object: AgentSession & KubeObject): SessionRecord 
 }
 
 export function approvalRecord(object: ActionApproval & KubeObject): ApprovalRecord {
-  const { card, alternatives = [], ...spec } = object.spec;
+  const { card, alternatives: _, planDigest: __, grant: ___, ...spec } = object.spec;
+  const ended = object.status?.conditions?.some(({ type, status }) => type === 'Usable' && status === 'False') ?? false;
   const createdMs = Date.parse(object.metadata.creationTimestamp ?? '');
   return {
     ...identityOf(object),
     spec,
-    sentence: (card.split('\n', 1)[0] ?? '').slice(0, SENTENCE_CHARS_MAX),
-    alternatives: alternatives.map(({ card: _, ...alternative }) => alternative),
+    sentence: ended ? '' : copied((card.split('\n', 1)[0] ?? '').slice(0, SENTENCE_CHARS_MAX)),
     status: object.status,
     createdMs: Number.isNaN(createdMs) ? 0 : createdMs,
   };
+}
+
+/** A part of a string is a window on the whole of it in V8, and would keep every card in memory. */
+function copied(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 /** What is told of a card in one line. */
