@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -239,7 +239,9 @@ test('canary: log, metrics, open files and files left behind hold none, not even
   assert.match(stage.sidecar.log(), /"level":"debug"/);
   assertNone('log', stage.sidecar.log(), everything);
   assertNone('metrics', await stage.metrics(), everything);
-  assert.deepEqual(writableFiles(stage.sidecar.pid), []);
+  const lock = join(state, 'journal', 'lock');
+  assert.deepEqual(writableFiles(stage.sidecar.pid), [lock]);
+  assert.equal(statSync(lock).size, 0, 'the lock of the journal holds no byte');
   const credentials = join(stage.directory, 'credentials');
   const files = [stage.directory, state, cwd].flatMap(filesBelow).filter((path) => !path.startsWith(credentials));
   assert(files.length > 1);

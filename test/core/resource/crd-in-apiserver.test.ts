@@ -257,10 +257,12 @@ test('action approval: a question of purpose Resolve names an operation and is a
   assert.equal((await call('POST', `${BASE}/actionapprovals`, object('ActionApproval', 'r', question))).status, 422);
   const operationId = `op_${'a'.repeat(26)}`;
   assert.equal((await call('POST', `${BASE}/actionapprovals`, object('ActionApproval', 'r', { ...question, operationId }))).status, 201);
-  const decision = { approver: 'jo', verdict: 'Approved', cardDigest: DIGEST };
-  assert.equal((await call('PATCH', `${BASE}/actionapprovals/r/status`, { status: { decision } })).status, 422);
-  assert.equal(
-    (await call('PATCH', `${BASE}/actionapprovals/r/status`, { status: { decision: { ...decision, verdict: 'NotDone' } } })).status,
-    200,
-  );
+  const decide = (verdict: string) =>
+    call('PATCH', `${BASE}/actionapprovals/r/status`, { status: { decision: { approver: 'jo', verdict, cardDigest: DIGEST } } });
+  const early = await decide('NotDone');
+  assert.equal(early.status, 422);
+  assert.match(early.body.message ?? '', /still under way/);
+  assert.equal((await call('PATCH', `${BASE}/actionapprovals/r/status`, { status: { state: 'Waiting' } })).status, 200);
+  assert.equal((await decide('Approved')).status, 422);
+  assert.equal((await decide('NotDone')).status, 200);
 });
