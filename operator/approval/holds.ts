@@ -7,7 +7,7 @@
  */
 import { limits } from '#core/bounds/limits.ts';
 import { keyOf } from '#operator/kube/cache.ts';
-import { isKubeError } from '#operator/kube/kube-error.ts';
+import { isGone, isKubeError } from '#operator/kube/kube-error.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
 import type { Asker, JudgedPlan } from './judge-plan.ts';
 import { holdName } from './names.ts';
@@ -46,6 +46,7 @@ export class Holds {
       const other = await kube.get<Stored>(KINDS.approvals, { namespace, name });
       if (other === null) continue;
       const answer = this.#inTheWay(asker, judged, other);
+      if (answer?.kind === 'again' && !(await this.#share(other))) continue;
       if (answer !== undefined) return answer;
       await this.giveBack(other);
     }
@@ -85,6 +86,33 @@ export class Holds {
 
   async giveBack({ metadata: { namespace = '', name, uid } }: Stored): Promise<void> {
     await this.#means.kube.delete(KINDS.approvals, { namespace, name }, { uid });
+  }
+
+  /**
+   * Says that the same operation goes on upon this hold, perhaps on another replica than the one that took it: whoever took it and is then
+   * refused leaves it. False when it has changed meanwhile.
+   */
+  async #share({ metadata: { namespace = '', name, uid, resourceVersion }, spec, status }: Stored): Promise<boolean> {
+    if (status?.usedBy !== undefined) return true;
+    try {
+      const patch = { metadata: { uid, resourceVersion }, status: { usedBy: spec.operationId } };
+      await this.#means.kube.patch(KINDS.approvals, { namespace, name }, patch, { subresource: 'status' });
+      return true;
+    } catch (error) {
+      if (isKubeError(error, 409) || isGone(error)) return false;
+      throw error;
+    }
+  }
+
+  /** By the one who took it and was refused, unless the same operation goes on upon it. */
+  async leave(taken: Stored): Promise<void> {
+    const { namespace = '', name } = taken.metadata;
+    for (let hold: Stored | null = taken, tries = 1; hold !== null && tries <= limits.approvalUseTriesMax; tries += 1) {
+      const { uid, resourceVersion } = hold.metadata;
+      if (uid !== taken.metadata.uid || hold.status?.usedBy !== undefined) return;
+      if (await this.#means.kube.delete(KINDS.approvals, { namespace, name }, { uid, resourceVersion })) return;
+      hold = await this.#means.kube.get<Stored>(KINDS.approvals, { namespace, name });
+    }
   }
 
   /** The one who sent it may say what became of it, and nobody else. Throws KubeError. */

@@ -234,11 +234,11 @@ export class ApprovalRegister {
         (intent.approval === '' ? undefined : await useApproval(this.#means, asker, intent.approval, judged.facts, again)) ??
         active();
     } catch (error) {
-      if (hold?.kind === 'taken') await this.#holds.giveBack(hold.hold).catch(() => undefined);
+      if (hold?.kind === 'taken') await this.#holds.leave(hold.hold).catch(() => undefined);
       throw error;
     }
     if (refused === undefined) return 'admitted';
-    if (hold?.kind === 'taken') await this.#holds.giveBack(hold.hold);
+    if (hold?.kind === 'taken') await this.#holds.leave(hold.hold);
     return refused;
   }
 }

@@ -24,6 +24,12 @@ export interface ApplyOptions {
   readonly dryRun?: boolean;
 }
 
+export interface DeleteOptions {
+  readonly uid?: string;
+  /** Only with `uid`. */
+  readonly resourceVersion?: string;
+}
+
 /** All of these throw KubeError; a write that got no answer may have happened. */
 export interface KubeClient {
   /** Null when there is none. */
@@ -36,8 +42,8 @@ export interface KubeClient {
   apply<T>(kind: ResourceKind, object: object, options: ApplyOptions): Promise<T>;
   /** JSON merge patch. With `metadata.resourceVersion` in it, 409 when the object changed since; with `metadata.uid`, see `isGone`. */
   patch<T>(kind: ResourceKind, ref: ObjectRef, mergePatch: object, options?: { readonly subresource?: string }): Promise<T>;
-  /** False when there is none, or with `uid` none of that UID. */
-  delete(kind: ResourceKind, ref: ObjectRef, options?: { readonly uid?: string }): Promise<boolean>;
+  /** False when there is none, or with `uid` none of that UID, and with `resourceVersion` besides, none of that version. */
+  delete(kind: ResourceKind, ref: ObjectRef, options?: DeleteOptions): Promise<boolean>;
 }
 
 export interface ClientOptions {
@@ -88,13 +94,13 @@ export function createKubeClient(given: ApiTransport, options: ClientOptions = {
       const request = { what: `change ${one(kind)}`, method: 'PATCH', path, body: mergePatch } as const;
       return (await transport.call({ ...request, contentType: 'application/merge-patch+json' })) as T;
     },
-    async delete(kind: ResourceKind, ref: ObjectRef, options: { readonly uid?: string } = {}) {
+    async delete(kind: ResourceKind, ref: ObjectRef, options: DeleteOptions = {}) {
       const { uid } = options;
       const body = {
         apiVersion: 'v1',
         kind: 'DeleteOptions',
         propagationPolicy: 'Background',
-        ...(uid !== undefined && { preconditions: { uid } }),
+        ...(uid !== undefined && { preconditions: options }),
       };
       try {
         await transport.call({ what: `delete ${one(kind)}`, method: 'DELETE', path: objectPath(kind, ref), body });
