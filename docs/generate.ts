@@ -83,6 +83,7 @@ function attacksPage(): string {
     '## Whoever writes pods: an account that may do everything with pods and workloads of the namespace',
     table('author-attacks'),
     'Tenants who bind a Secret they cannot read, write a contract on a binding they may not use, or make a session by hand: `test/operator/guard/grant-policies.test.ts` and `record-policies.test.ts`.',
+    'Approvals: an agent that approves itself, a pod made anew, a sidecar killed between send and outcome, an operator that is away: `test/cluster/approval.test.ts`. A sidecar that was taken over, a failing API server, overlapping leaders: `hijacked-sidecar`, `api-faults` and `two-leaders` in `test/operator/approval`.',
   ]);
 }
 
