@@ -61,6 +61,9 @@ function asText(action: Action): string {
   const { pages, items, timeMs } = limitsOf(action);
   lines.push(`  in one answer at most ${pages} pages, ${items} items, ${timeMs / 1000} s`);
   for (const exclusion of action.exclusions) lines.push(`  never looks at: ${visibleText(exclusion)}`);
+  if (action.approval === ApprovalMode.EACH_CALL) lines.push('  a person agrees to each call');
+  if (action.approval === ApprovalMode.SESSION) lines.push('  a person agrees once for a range of calls');
+  if (action.evidenceFrom !== '') lines.push(`  acts on what ${visibleText(action.evidenceFrom)} answers: give its evidence`);
   if (!action.ready) lines.push(`  not ready: ${visibleText(action.notReady)}`);
   return lines.join('\n');
 }

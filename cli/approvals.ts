@@ -49,6 +49,12 @@ export async function findQuestion(client: ApprovalClient, name: string): Promis
   const { questions } = await client.list({});
   const found = questions.find((question) => question.name === name);
   if (found !== undefined) return found;
+  const meant = questions.find((question) => question.name === name.replace(/^op_/, 'op-'));
+  if (meant !== undefined)
+    throw new UsageError(
+      `${visibleText(name)} is the operation; its question is ${visibleText(meant.name)}`,
+      'Give the name with the hyphen.',
+    );
   throw new UsageError(
     `no question ${visibleText(name)} waits here`,
     questions.length === 0

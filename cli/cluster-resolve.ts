@@ -21,7 +21,7 @@ export function clusterResolveCommand(): Command {
     .argument('<operation>', 'its id, or the name "kubectl postern approvals" lists')
     .option('--done', 'it took effect: the agent is told so, and nothing is sent again')
     .option('--not-done', 'it did not: an equal call may be made again')
-    .option('--reason <text>', 'how you know; recorded, and the agent reads it')
+    .option('--reason <text>', 'how you know; kept with the decision, and not shown to the agent')
     .addHelpText('after', EXAMPLES)
     .action((operation: string, options: Options) => withCluster(options, (cluster) => resolve(cluster, operation, options)));
 }

@@ -18,6 +18,8 @@ export function explainRefusal(error: PosternError, repeat: Repeat): readonly st
       return approvalLines(error, repeat);
     case 'OUTCOME_UNKNOWN':
       return [...targetLines(error), ...(operationId === undefined ? [] : unknownNext(operationId, repeat).map((line) => `  ${line}`))];
+    case 'APPROVAL_DENIED':
+      return details.because === undefined ? [] : [`  because: ${visibleText(details.because)}`];
     case 'APPROVAL_EXPIRED':
       return ['  call again without --operation for a new card; the old one works no more'];
     case 'EVIDENCE_REQUIRED':

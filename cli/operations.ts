@@ -23,7 +23,10 @@ const WAIT_MS_DEFAULT = 60_000;
 export function operationsCommand(): Command {
   return withOutput(withAddress(new Command('operations')))
     .description('List the calls this sidecar remembers, newest first: what they were, and what became of them.')
-    .addHelpText('after', '\nExit codes: 0 listed, 1 error, 2 wrong usage.')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  postern operations\n  postern operations -o json\n\nExit codes: 0 listed, 1 error, 2 wrong usage.',
+    )
     .action(list);
 }
 

@@ -21,7 +21,7 @@ export type FaultKind =
   | 'newer';
 
 const SENTENCES: Readonly<Record<FaultKind, string>> = {
-  full: 'The volume of the log is full; make room, and the next call works again.',
+  full: 'The volume of the log is full; make room for a few MiB, and the next call works again.',
   broken: 'The volume of the log reported an error; look at the volume. Calls work again when it takes records.',
   hanging: 'The volume of the log does not answer; look at the volume. Calls work again when it does.',
   busy: 'More records wait for the volume of the log than may; call again.',
