@@ -67,7 +67,7 @@ async function askedAPerson({ client, api }: Stage, said: string[]): Promise<Ask
 
 /** With the real command, over a socket that only the user of the sidecar may open. */
 async function approved({ workspace }: Stage, name: string, cardDigest: string, said: string[]): Promise<void> {
-  say.step("A person decides, at a socket that the agent's user cannot open.");
+  say.step('A person decides, at a socket of mode 0600. In earnest the agent runs as another user, who cannot open it.');
   say.person(`postern approve ${name} --card-digest ${cardDigest.slice(0, 20)}...`);
   const told = await postern('approve', name, '--card-digest', cardDigest, '--socket', workspace.approvals);
   said.push(told);
