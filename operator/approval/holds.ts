@@ -18,7 +18,7 @@ import { isOver } from './standing.ts';
 
 export type Taken =
   | { readonly kind: 'taken'; readonly hold: Stored }
-  /** The same operation has it, and is under way. */
+  /** The same operation has it, and goes on upon it. */
   | { readonly kind: 'again' }
   | Refusal;
 
@@ -76,11 +76,14 @@ export class Holds {
   }
 
   /** Undefined: it is over, and may be taken. */
-  #inTheWay(asker: Asker, { facts }: JudgedPlan, { spec, status }: Stored): Taken | undefined {
+  #inTheWay(asker: Asker, { facts, compiled }: JudgedPlan, { spec, status }: Stored): Taken | undefined {
     if (isOver({ spec, status }, this.#means.serverNowMs())) return undefined;
     const operation = spec.operationId ?? '';
-    if (status?.state === 'Waiting') return unknownOutcome(operation);
-    if (operation === facts.operationId && spec.session?.uid === asker.session.uid) return { kind: 'again' };
+    const own = operation === facts.operationId && spec.session?.uid === asker.session.uid;
+    // Under its key the remote knows it again, and nobody else has that key.
+    const known = own && compiled.contract.effects.idempotency.mode === 'Key';
+    if (status?.state === 'Waiting' && !known) return unknownOutcome(operation);
+    if (own) return { kind: 'again' };
     return refusal('IDEMPOTENCY_BUSY', 'busy', 'An equal call of this ServiceAccount is under way; wait for its end.', operation);
   }
 
@@ -90,12 +93,14 @@ export class Holds {
 
   /**
    * Says that the same operation goes on upon this hold, perhaps on another replica than the one that took it: whoever took it and is then
-   * refused leaves it. False when it has changed meanwhile.
+   * refused leaves it. One that waited for a person is under way again, and cannot be decided meanwhile. False when it has changed.
    */
   async #share({ metadata: { namespace = '', name, uid, resourceVersion }, spec, status }: Stored): Promise<boolean> {
-    if (status?.usedBy !== undefined) return true;
+    const waited = status?.state === 'Waiting';
+    if (status?.usedBy !== undefined && !waited) return true;
     try {
-      const patch = { metadata: { uid, resourceVersion }, status: { usedBy: spec.operationId } };
+      const underWay = waited ? { state: 'UnderWay' as const } : {};
+      const patch = { metadata: { uid, resourceVersion }, status: { usedBy: spec.operationId, ...underWay } };
       await this.#means.kube.patch(KINDS.approvals, { namespace, name }, patch, { subresource: 'status' });
       return true;
     } catch (error) {

@@ -54,8 +54,13 @@ export interface Intent {
   readonly planDigest: string;
   /** The same facts a card has: whoever asks later "did it happen?" shows them. */
   readonly facts: CardFacts;
-  /** Whether a call whose outcome is unknown must wait for somebody to find out: not for Natural, nor for Key within its ttl. */
+  /**
+   * Whether an equal call must wait while the outcome is unknown: of all effects but Natural ones. With a key only this very operation is
+   * recognized by its remote; an equal call of another pod would have another key.
+   */
   readonly holds: boolean;
+  /** An earlier request of this operation may have happened: it is sent again under the same key. */
+  readonly inDoubt: boolean;
   /** Name of the question whose yes this uses. */
   readonly approval?: string;
 }

@@ -147,7 +147,8 @@ class Attempt {
         argsDigest: plan.argsDigest,
         planDigest: plan.planDigest,
         facts: plan.facts,
-        holds: contract.effect !== 'Read' && mode === 'None',
+        holds: contract.effect !== 'Read' && mode !== 'Natural',
+        inDoubt: this.#means.journal.get(plan.operationId)?.steps.some(({ state }) => state === 'unknown') === true,
         ...(plan.needs.kind === 'person' ? { approval: plan.needs.question } : {}),
       });
     });

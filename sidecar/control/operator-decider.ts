@@ -119,7 +119,7 @@ export class OperatorDecider implements Decider {
       await this.#within(admission.verdict.promise, 'The operator did not admit the effect in time; nothing was sent. Call again.');
     } catch (thrown) {
       // The operator may have admitted it all the same, and would wait for its outcome.
-      if (this.#admissions.get(operationId) === admission) await this.#outcomes.add(operationId, 'notDone');
+      if (this.#admissions.get(operationId) === admission) await this.#outcomes.add(operationId, intent.inDoubt ? 'unknown' : 'notDone');
       throw thrown;
     } finally {
       if (this.#admissions.get(operationId) === admission) this.#admissions.delete(operationId);

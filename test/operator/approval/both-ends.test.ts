@@ -88,6 +88,7 @@ const intentOf = ({ facts, name }: Plan, approval?: string): Intent => ({
   planDigest: facts.planDigest,
   facts,
   holds: true,
+  inDoubt: false,
   approval: approval ?? name,
 });
 

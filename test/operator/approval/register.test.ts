@@ -138,6 +138,30 @@ test('effects: an unknown outcome holds every equal call of the account until a 
   assert.equal((await twin.intend(twin.plan(ARGS), '')).case, 'admitted');
 });
 
+test('effects: with a key the operation in doubt goes on by itself, and an equal call of another pod waits for its outcome', {
+  skip,
+}, async () => {
+  const stage = await effects.stage('keyed', {
+    approval: { mode: 'None', because: 'the test decides nothing' },
+    idempotency: { mode: 'Key', header: 'idempotency-key', ttl: '24h' },
+  });
+  const { own, twin } = stage;
+  const plan = own.plan(ARGS);
+  const name = stage.hold(plan);
+  assert.equal((await own.intend(plan, '')).case, 'admitted');
+  await own.settle(plan, OperationEnd.UNKNOWN);
+  assert.equal(codeOf(await twin.intend(twin.plan(ARGS), '')), 'OUTCOME_UNKNOWN', 'its key would be another one');
+  assert.equal((await own.intend(plan, '')).case, 'admitted', 'the same operation is sent again under the same key');
+  assert.equal((await stage.get(name)).status?.state, 'UnderWay');
+  await assert.rejects(stage.decide(name, { verdict: 'NotDone' }), /still under way/, 'nobody can say while it runs');
+  assert.equal(codeOf(await twin.intend(twin.plan(ARGS), '')), 'IDEMPOTENCY_BUSY');
+  await own.settle(plan, OperationEnd.UNKNOWN);
+  assert.equal((await stage.get(name)).status?.state, 'Waiting', 'still nobody knows');
+  assert.equal((await own.intend(plan, '')).case, 'admitted');
+  await own.settle(plan, OperationEnd.DONE);
+  assert.equal(await stage.exists(name), false);
+});
+
 test('effects: open questions are capped over all pods of an account, and a denied call is not asked again at once (APR-10)', {
   skip,
 }, async () => {

@@ -64,6 +64,7 @@ export function intentOf({ operationId, facts }: Pick<Question, 'operationId' | 
     planDigest,
     facts,
     holds: true,
+    inDoubt: false,
     ...(approval === undefined ? {} : { approval }),
   };
 }

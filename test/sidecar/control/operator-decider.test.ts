@@ -32,7 +32,18 @@ const facts: CardFacts = {
 };
 const question: Question = { name: NAME, operationId: OPERATION, facts, card: 'Deploy', cardDigest: digest('4'), alternatives: [] };
 const { contract, action, revision, argsDigest, planDigest } = facts;
-const intent: Intent = { operationId: OPERATION, contract, action, revision, argsDigest, planDigest, facts, holds: true, approval: NAME };
+const intent: Intent = {
+  operationId: OPERATION,
+  contract,
+  action,
+  revision,
+  argsDigest,
+  planDigest,
+  facts,
+  holds: true,
+  inDoubt: false,
+  approval: NAME,
+};
 
 /** What a journal keeps, in memory; knows every operation. */
 class Kept implements Keeper {
@@ -177,6 +188,15 @@ test('operator decider: without a verdict in time nothing may be sent, and the o
   assert.equal(keeper.values.size, 1);
   says({ case: 'kept', value: { operationId: OPERATION } });
   assert.equal(keeper.values.size, 0);
+});
+
+test('operator decider: what is not admitted again stays in doubt for the operator', async () => {
+  const { decider, sent, clock } = rig();
+  decider.welcomed(2);
+  const admitted = decider.admit({ ...intent, inDoubt: true });
+  clock.ring();
+  await assert.rejects(admitted, { reason: 'CONTROL_STALE' });
+  assert.equal(sent[1]?.case === 'settled' && sent[1].value.end, OperationEnd.UNKNOWN);
 });
 
 test('operator decider: a refused intent names what is in the way', async () => {
