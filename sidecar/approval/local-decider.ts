@@ -49,6 +49,7 @@ export class LocalDecider implements Decider {
   /** Decisions on their way to the disk, by question. */
   readonly #deciding = new Map<string, Promise<void>>();
   readonly #alarms = new Map<string, () => void>();
+  #closed = false;
 
   constructor(means: LocalDeciderMeans) {
     this.#means = means;
@@ -180,6 +181,7 @@ export class LocalDecider implements Decider {
   }
 
   close(): void {
+    this.#closed = true;
     for (const cancel of this.#alarms.values()) cancel();
     this.#alarms.clear();
   }
@@ -255,7 +257,7 @@ export class LocalDecider implements Decider {
   #ringAtEnd({ question, deadlineMs }: KeptQuestion): void {
     const { name } = question;
     const left = deadlineMs - this.#means.clock.monotonicMs();
-    if (left <= 0) return;
+    if (left <= 0 || this.#closed || this.#alarms.has(name)) return;
     this.#alarms.set(
       name,
       this.#means.clock.alarm(left, () => {

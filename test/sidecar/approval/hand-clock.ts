@@ -26,6 +26,11 @@ export class HandClock implements Clock {
     };
   }
 
+  /** Alarms that would keep a process. */
+  get pending(): number {
+    return this.#alarms.length;
+  }
+
   /** Time goes by, on both. */
   pass(ms: number): void {
     this.#wallMs += ms;

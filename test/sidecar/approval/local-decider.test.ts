@@ -177,6 +177,15 @@ test('local decider: a question whose operation has ended asks nobody any more',
   await assert.rejects(rig.decider.decide(question.name, yes(question)), fails('APPROVAL_EXPIRED'));
 });
 
+test('local decider: closed it keeps no process, also where two asked the same at once', async () => {
+  const rig = new Rig();
+  const question = questionOf(rig.clock);
+  await rig.journal.plan(recordOf(question));
+  await Promise.all([rig.decider.ask(question), rig.decider.ask(question)]);
+  rig.decider.close();
+  assert.equal(rig.clock.pending, 0);
+});
+
 test('local decider: asks no more than a person can read, and the same question once (APR-10)', async () => {
   const rig = new Rig();
   const questions: Question[] = [];

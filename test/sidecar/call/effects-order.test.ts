@@ -114,6 +114,8 @@ async function play(steps: readonly Step[], { replies, writes }: Faults): Promis
       journal: watched,
       decider: () => {
         const local = new LocalDecider({ journal, clock: systemClock, reachable: true, contractOf: (name) => contractOf(name) });
+        // Its alarms would keep the test from ending.
+        people?.close();
         people = local;
         return counted(local, witness.admitted);
       },
@@ -193,6 +195,7 @@ async function play(steps: readonly Step[], { replies, writes }: Faults): Promis
     if (each.rpc !== 'execute') await new Promise((resolve) => setImmediate(resolve));
   }
   await Promise.all(under);
+  people?.close();
   await rig[Symbol.asyncDispose]();
   await upstream[Symbol.asyncDispose]();
 
