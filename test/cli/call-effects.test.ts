@@ -163,7 +163,11 @@ test('call: evidence comes from the file of an answer, and what became of each t
   assert.equal(code, 0, err);
   assert.match(out, /targets: 2 done/);
   assert.deepEqual(writes(), ['/items/1/archive', '/items/3/archive']);
-  const token: string = JSON.parse(answer.out).evidence;
+  const before: string = JSON.parse(answer.out).evidence;
+  const acted = await postern('call', 'archive_items', '{"ids": [2, 1]}', '--evidence', before);
+  assert.equal(acted.code, 1);
+  assert.match(acted.err, /EVIDENCE_EXPIRED: This action acted on 1 after the evidence was read/);
+  const token: string = JSON.parse((await postern('call', 'list_items', '-o', 'json')).out).evidence;
   const stopped = await postern('call', 'archive_items', '{"ids": [2, 1]}', '--evidence', token);
   assert.equal(stopped.code, 1);
   assert.match(stopped.err, /targets: 0 done, 1 refused, 1 untouched, 0 unknown/);
