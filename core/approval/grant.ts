@@ -6,9 +6,11 @@
  * counts the use durably first.
  */
 import type { CompiledContract } from '#core/contract/compiled.ts';
+import type { ArgumentPath } from '#core/contract/effect-rules.ts';
 import { canonicalJson } from '#core/encoding/canonical.ts';
 import type { JsonValue } from '#core/encoding/json-value.ts';
 import { PosternError } from '#core/error/postern-error.ts';
+import { argumentPath, argumentsWithout } from './arguments-without.ts';
 import { decidingArguments } from './deciding-arguments.ts';
 
 /** What a person said yes to. Kept by the decider; the agent gives none of it. */
@@ -75,31 +77,13 @@ function callsOf({ range }: Grant): number {
 function isSamePlan(grant: Grant, plan: GrantedPlan): boolean {
   if (grant.range === undefined) return grant.operationId === plan.operationId && grant.planDigest === plan.planDigest;
   const free = freeArguments(plan.contract, grant.range.vary);
-  return canonicalJson(without(grant.args, free)) === canonicalJson(without(plan.args, free));
+  return canonicalJson(argumentsWithout(grant.args, free)) === canonicalJson(argumentsWithout(plan.args, free));
 }
 
 /** Never what decides where the effect lands, whatever the card said: another target is another question. */
-function freeArguments(contract: CompiledContract, vary: readonly string[]): readonly (readonly string[])[] {
+function freeArguments(contract: CompiledContract, vary: readonly string[]): readonly ArgumentPath[] {
   const deciding = decidingArguments(contract);
-  return vary.map((path) => path.split('/').slice(1)).filter(([name]) => name !== undefined && !deciding.has(name));
-}
-
-type Named = Readonly<Record<string, JsonValue>>;
-
-/** The arguments without those at the paths; a path that leads nowhere takes nothing away. */
-function without(args: Named, paths: readonly (readonly string[])[]): Named {
-  const kept: Record<string, JsonValue> = Object.assign(Object.create(null), args);
-  const deeper = new Map<string, (readonly string[])[]>();
-  for (const [name, ...rest] of paths) {
-    if (name === undefined || !Object.hasOwn(kept, name)) continue;
-    if (rest.length === 0) delete kept[name];
-    else deeper.set(name, [...(deeper.get(name) ?? []), rest]);
-  }
-  for (const [name, rests] of deeper) {
-    const inner = kept[name];
-    if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) kept[name] = without(inner as Named, rests);
-  }
-  return kept;
+  return vary.map(argumentPath).filter(([name]) => name !== undefined && !deciding.has(name));
 }
 
 const REFUSALS: Readonly<Record<Refusal, () => PosternError>> = {

@@ -12,9 +12,9 @@ import type { JsonValue } from '#core/encoding/json-value.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { assemble } from './assemble.ts';
 import { assembleCommand } from './assemble-command.ts';
+import { callCredential } from './call-credential.ts';
 import type { CompiledContract, HttpTarget, SshTarget } from './compiled.ts';
 import type { SlotValues } from './slot-value.ts';
-import { composedText } from './template-text.ts';
 
 /** One element of a `forEach`, or the whole effect. */
 export interface EffectElement {
@@ -114,16 +114,16 @@ function operationKey(operationId: string, index: number | undefined): string {
 function render(call: EffectCall, element: EffectElement | undefined): RenderedRequest {
   const values = effectValues(call, element);
   const { target } = call.contract;
-  const request = target.kind === 'http' ? renderHttp(target, values) : renderCommand(target, values);
+  const request = target.kind === 'http' ? renderHttp(call, target, values) : renderCommand(target, values);
   return { ...request, key: operationKey(call.operationId, element?.index) };
 }
 
-function renderHttp(target: HttpTarget, values: SlotValues): RenderedHttp {
+function renderHttp({ contract, args }: EffectCall, target: HttpTarget, values: SlotValues): RenderedHttp {
   const { outbound } = assemble(target.request, values);
   const { method, origin, headers, body } = outbound;
   return {
     kind: 'http',
-    credential: composedText(target.credential, values) ?? '',
+    credential: callCredential(contract, target, args) ?? '',
     method,
     origin,
     target: outbound.target,

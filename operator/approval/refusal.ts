@@ -12,7 +12,7 @@ export interface Refusal {
   readonly because: RefusedBecause;
 }
 
-export const REFUSED_BECAUSE = [
+const REFUSED_BECAUSE = [
   'malformed',
   'not_served',
   'revision',

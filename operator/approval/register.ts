@@ -252,7 +252,7 @@ function intentProblem({ holds, approval }: IntendedOperation, { compiled, facts
   return undefined;
 }
 
-export function isRefusal(answer: unknown): answer is Refusal {
+function isRefusal(answer: unknown): answer is Refusal {
   return typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'refused';
 }
 

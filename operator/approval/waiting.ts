@@ -1,16 +1,7 @@
 /** What waits for a person, by namespace, for the metrics page. */
+import type { WaitingInNamespace } from '#core/runtime/operator-metrics.ts';
 import type { Cluster } from '#operator/kube/cluster.ts';
 import { isQuestion, isWaiting } from './standing.ts';
-
-export interface WaitingInNamespace {
-  readonly namespace: string;
-  /** Calls. */
-  readonly waiting: number;
-  /** Of the call that waits longest; 0 when none does. */
-  readonly oldestMs: number;
-  /** Operations of unknown outcome. */
-  readonly unknown: number;
-}
 
 /** One for each namespace that has approvals, also when none waits. */
 export function waitingByNamespace({ approvals }: Pick<Cluster, 'approvals'>, nowMs: number): readonly WaitingInNamespace[] {

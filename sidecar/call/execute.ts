@@ -280,6 +280,6 @@ function callEnd(outcome: Outcome): CallEnd {
 }
 
 /** Everybody who asked for it has gone before anything was sent (failure case GRPC-07). */
-export function abandonedError(): PosternError {
+function abandonedError(): PosternError {
   return new PosternError('DEADLINE_EXCEEDED', 'The call was cancelled before anything was sent.');
 }

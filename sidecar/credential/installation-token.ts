@@ -4,7 +4,7 @@
  */
 import { limits } from '#core/bounds/limits.ts';
 import { PosternError } from '#core/error/postern-error.ts';
-import type { TokenReply } from './token-reply.ts';
+import { answeredObject, type TokenReply } from './token-reply.ts';
 
 /**
  * The life is counted from the answer's own `Date` where it has one, since the two clocks need not agree, and is an hour at most: that
@@ -20,7 +20,7 @@ export function parseInstallationToken(reply: TokenReply, nowMs: number): { read
   if (reply.status !== 201 || reply.fault !== undefined) {
     throw new PosternError('VAULT_LOCKED', 'GitHub gives no token for this action at the moment.');
   }
-  const { token, expires_at } = parseObject(reply.body);
+  const { token, expires_at } = answeredObject(reply, 'GitHub');
   if (typeof token !== 'string' || token.length < limits.secretBytesMin) throw invalid('GitHub answered no usable token.');
   const endMs = typeof expires_at === 'string' ? Date.parse(expires_at) : Number.NaN;
   const sentMs = Date.parse(header(reply, 'date') ?? '');
@@ -38,18 +38,6 @@ function rateLimited(reply: TokenReply): boolean {
 
 function header({ headers }: TokenReply, name: string): string | undefined {
   return headers?.find(([given]) => given === name)?.[1];
-}
-
-function parseObject(body: Uint8Array): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(Buffer.from(body).toString('utf8'));
-  } catch {
-    // The parser quotes what it read, and what it read may be half a token.
-    throw invalid('GitHub answered something that is not JSON.');
-  }
-  if (typeof value !== 'object' || value === null) throw invalid('GitHub answered no object.');
-  return { ...value };
 }
 
 function invalid(message: string): PosternError {

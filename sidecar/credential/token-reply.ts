@@ -22,7 +22,7 @@ export function parseToken(reply: TokenReply): { readonly token: string; readonl
   if (reply.status !== 200 || reply.fault !== undefined) {
     throw new PosternError('VAULT_LOCKED', 'The token endpoint of this action does not give a token at the moment.');
   }
-  const answer = parseObject(reply.body);
+  const answer = answeredObject(reply, 'The token endpoint');
   const token = answer.access_token;
   if (typeof token !== 'string' || token.length < limits.secretBytesMin) throw invalid('The token endpoint answered no usable token.');
   if (typeof answer.token_type !== 'string' || answer.token_type.toLowerCase() !== 'bearer') {
@@ -33,15 +33,16 @@ export function parseToken(reply: TokenReply): { readonly token: string; readonl
   return { token, lifeMs: Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : limits.tokenLifeMsDefault };
 }
 
-function parseObject(body: Uint8Array): Readonly<Record<string, unknown>> {
+/** `who` answered, for the message. Throws CREDENTIAL_INVALID. */
+export function answeredObject({ body }: TokenReply, who: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(body).toString('utf8'));
   } catch {
     // The parser quotes what it read, and what it read may be half a token.
-    throw invalid('The token endpoint answered something that is not JSON.');
+    throw invalid(`${who} answered something that is not JSON.`);
   }
-  if (typeof value !== 'object' || value === null) throw invalid('The token endpoint answered no object.');
+  if (typeof value !== 'object' || value === null) throw invalid(`${who} answered no object.`);
   return { ...value };
 }
 

@@ -4,9 +4,9 @@
  */
 
 import type { Clock } from '#core/bounds/clock.ts';
-import type { CompiledContract, HttpTarget, JsonValue, SourceRules, SshTarget, Template } from '#core/contract/compiled.ts';
+import { callCredential } from '#core/contract/call-credential.ts';
+import type { CompiledContract, HttpTarget, JsonValue, SourceRules, SshTarget } from '#core/contract/compiled.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
-import { composedText, literalText } from '#core/contract/template-text.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { BindingCredential } from '#sidecar/credential/attach.ts';
 import type { CredentialStore } from '#sidecar/credential/store.ts';
@@ -61,7 +61,7 @@ export class Remotes {
       this.#means.onExchange?.(contract.action, status, durationMs, bytes);
     const onFault = (cause: Fault, thrown: unknown) => this.#means.onFault?.(contract.action, cause, thrown);
     return (args, source) => {
-      const name = source?.credential ?? credentialName(target.credential, contract, args);
+      const name = source?.credential ?? credentialName(contract, target, args);
       const binding = this.#bindings.get(keyOf(contract.namespace, name));
       if (binding === undefined) throw new PosternError('CONTRACT_NOT_READY', `The credential binding ${name} is not here yet.`);
       const origin = source?.origin;
@@ -129,21 +129,8 @@ function keyOf(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-/** A literal, or a `resolve` slot all of whose values the compiler saw to be names in `credentials`. */
-function credentialName(template: Template, contract: CompiledContract, args: Readonly<Record<string, JsonValue>>): string {
-  const name =
-    literalText(template) ??
-    composedText(template, {
-      args,
-      resolve: contract.resolve,
-      constants: contract.constants,
-      next: {},
-      open: {},
-      source: {},
-      limits: {},
-      budget: {},
-      operation: {},
-    });
+function credentialName(contract: CompiledContract, target: HttpTarget, args: Readonly<Record<string, JsonValue>>): string {
+  const name = callCredential(contract, target, args);
   if (name === undefined || !contract.credentials.includes(name))
     throw new PosternError('INTERNAL', 'The credential of this call is none of the contract.');
   return name;

@@ -39,8 +39,8 @@ export interface LastFrame {
 
 export type OnRecord = (payload: Uint8Array, sequence: number) => void;
 
-export const SEGMENT_NAME = /^([0-9]{10})\.wal$/;
-export const UNFINISHED_NAME = /^[0-9]{10}\.new$/;
+const SEGMENT_NAME = /^([0-9]{10})\.wal$/;
+const UNFINISHED_NAME = /^[0-9]{10}\.new$/;
 
 export function segmentName(number: number): string {
   return `${String(number).padStart(10, '0')}.wal`;
