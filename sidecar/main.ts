@@ -8,7 +8,6 @@ import { limits } from '#core/bounds/limits.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import type { ResourceObject } from '#core/contract/resource-object.ts';
 import { createSealer } from '#core/encoding/seal.ts';
-import { PosternError } from '#core/error/postern-error.ts';
 import { GrpcServer } from '#core/runtime/grpc-server.ts';
 import { addHealth, HealthState } from '#core/runtime/health.ts';
 import { disarm, runtimeFacts, runtimeProblems } from '#core/runtime/hostile-runtime.ts';
@@ -27,15 +26,16 @@ import type { ControlSettings } from '#sidecar/control/control-settings.ts';
 import { KeptBundle } from '#sidecar/control/kept-bundle.ts';
 import { CredentialStore } from '#sidecar/credential/store.ts';
 import { Cursors } from '#sidecar/cursor/cursor.ts';
-import { ephemeralKeys, keptKeys, type SessionKeys, StateUnusable } from '#sidecar/cursor/keys.ts';
+import type { SessionKeys } from '#sidecar/cursor/keys.ts';
 import { Destinations } from '#sidecar/execute/http/destinations.ts';
 import type { RemotesMeans } from '#sidecar/execute/open-remotes.ts';
 import type { DurableJournal } from '#sidecar/journal/durable-journal.ts';
 import { Operations } from '#sidecar/journal/operations.ts';
-import { openEffects, openJournal } from '#sidecar/open-effects.ts';
+import { journalOrNone, journalOrRefuse, openEffects } from '#sidecar/open-effects.ts';
 import { actionService } from '#sidecar/serve/action-service.ts';
+import { keysOrNone, keysOrRefuse } from '#sidecar/session-keys.ts';
 import type { SidecarSettings } from '#sidecar/settings.ts';
-import { StartRefused } from '#sidecar/start-refused.ts';
+import { StartRefused, systemCodeOf } from '#sidecar/start-refused.ts';
 import { startWarnings } from '#sidecar/start-warnings.ts';
 
 export interface RunningSidecar {
@@ -56,10 +56,10 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
   const { bundle, bindings, problems } = compileBundle(objects, parts.remotes);
   if (bundle === undefined) throw new StartRefused('the contracts have problems', LINT, problems);
   parts.metrics.serve(bundle.actions().map(({ contract }) => contract));
-  const keys = sessionKeys(settings.state);
+  const keys = keysOrRefuse(settings.state);
   warnOf(bindings, settings, parts.log);
   if (settings.allowLoopback) parts.log.warn('loopback destinations are allowed, for development only');
-  const journal = await openJournal(parts, settings.state).catch(refuseJournal);
+  const journal = await journalOrRefuse(parts, settings.state);
   return serve(parts, settings, keys, fixedConfiguration(bundle), journal);
 }
 
@@ -78,7 +78,7 @@ export async function serveControlled(control: ControlSettings, settings: Sideca
   const { OperatorConfiguration } = await import('#sidecar/operator-configuration.ts');
   const parts = partsOf(settings, log);
   const { keys, directory } = keysOrNone(settings.state, log);
-  const journal = await openJournal(parts, directory).catch(noJournal(log));
+  const journal = await journalOrNone(parts, directory);
   const configuration = new OperatorConfiguration({
     ...parts,
     ...(journal === undefined ? {} : { keeper: journal }),
@@ -247,68 +247,16 @@ function refuseMissingCredentials(folder: string): void {
 
 const LINT = 'Mend them; "postern contract lint" shows the same.';
 
-function sessionKeys(state: string | undefined): SessionKeys {
-  if (state === undefined) return ephemeralKeys();
-  try {
-    return keptKeys(state);
-  } catch (fault) {
-    const why = fault instanceof StateUnusable ? fault.message : `${state} cannot be used (${codeOf(fault)})`;
-    throw new StartRefused(
-      `its keys cannot be kept: ${why}`,
-      'Name a folder with --state that it may write to, and that nothing else writes to.',
-    );
-  }
-}
-
-/**
- * As `sessionKeys`, but a folder that cannot be used costs only what it would have kept: cursors, evidence, the last bundle - and the name
- * of this instance, so that a restarted container is taken for a second sidecar and its session waits for a person (kubectl postern admit).
- */
-function keysOrNone(state: string | undefined, log: Log): { readonly keys: SessionKeys; readonly directory: string | undefined } {
-  if (state === undefined) return { keys: ephemeralKeys(), directory: undefined };
-  try {
-    return { keys: keptKeys(state), directory: state };
-  } catch (fault) {
-    log.warn(
-      'the state folder cannot be used; cursors, evidence and the last bundle end with this process, and a restart suspends the session',
-      {},
-      fault,
-    );
-    return { keys: ephemeralKeys(), directory: undefined };
-  }
-}
-
-function refuseJournal(fault: unknown): never {
-  if (!(fault instanceof PosternError)) throw fault;
-  throw new StartRefused(
-    `its journal cannot be used: ${fault.message}`,
-    'Look at the folder "journal" below --state. Only one sidecar may use it; what it holds is what nobody may do twice.',
-  );
-}
-
-/** Calls that change nothing go on. */
-function noJournal(log: Log): (fault: unknown) => undefined {
-  return (fault) => {
-    log.error('the journal cannot be used, so effects are refused', {}, fault);
-    return undefined;
-  };
-}
-
 /** For a port that cannot be taken: who holds it is for a person to find out. */
 function refuseToListen(what: string, flag: string, host: string, port: number): (fault: unknown) => never {
   return (fault) => {
-    const code = codeOf(fault);
+    const code = systemCodeOf(fault);
     const why = code === 'EADDRINUSE' ? 'another process listens there' : code;
     throw new StartRefused(
       `it cannot listen for ${what} on ${host}:${port}: ${why}`,
       `Name another address with ${flag}; port 0 takes a free one.`,
     );
   };
-}
-
-function codeOf(fault: unknown): string {
-  if (fault instanceof Error && 'code' in fault && typeof fault.code === 'string') return fault.code;
-  throw fault;
 }
 
 /** `0`: no reply came. */

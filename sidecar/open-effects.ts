@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Clock } from '#core/bounds/clock.ts';
+import { PosternError } from '#core/error/postern-error.ts';
 import type { EffectMetrics } from '#core/runtime/effect-metrics.ts';
 import type { Log } from '#core/runtime/log.ts';
 import { CountedDecider } from '#sidecar/approval/counted-decider.ts';
@@ -13,6 +14,7 @@ import type { Configuration } from '#sidecar/configuration.ts';
 import { DurableJournal } from '#sidecar/journal/durable-journal.ts';
 import type { Entry } from '#sidecar/journal/entry.ts';
 import { startLocalApprovals } from '#sidecar/local-approvals.ts';
+import { StartRefused } from '#sidecar/start-refused.ts';
 import { countedDisk } from '#sidecar/wal/counted-disk.ts';
 import { nodeDisk } from '#sidecar/wal/disk.ts';
 
@@ -73,11 +75,34 @@ const NO_STATE = 'This sidecar keeps nothing over a restart, so it calls nothing
 
 const NO_JOURNAL = 'The journal of this sidecar cannot be used, so it calls nothing that changes the world; its log says why.';
 
+/** Of a start that somebody watches. Throws StartRefused where a folder is named and its journal cannot be used. */
+export async function journalOrRefuse(means: JournalMeans, state: string | undefined): Promise<DurableJournal | undefined> {
+  try {
+    return await openJournal(means, state);
+  } catch (fault) {
+    if (!(fault instanceof PosternError)) throw fault;
+    throw new StartRefused(
+      `its journal cannot be used: ${fault.message}`,
+      'Look at the folder "journal" below --state. Only one sidecar may use it; what it holds is what nobody may do twice.',
+    );
+  }
+}
+
+/** As `journalOrRefuse`, but a journal that cannot be used costs only effects: calls that change nothing go on. */
+export async function journalOrNone(means: JournalMeans, state: string | undefined): Promise<DurableJournal | undefined> {
+  try {
+    return await openJournal(means, state);
+  } catch (fault) {
+    means.log.error('the journal cannot be used, so effects are refused', {}, fault);
+    return undefined;
+  }
+}
+
 /**
  * Undefined where no folder is named. Throws AUDIT_UNAVAILABLE where one is named and cannot be used: a journal that is not there must not
  * look like an empty one.
  */
-export async function openJournal({ clock, log, metrics }: JournalMeans, state: string | undefined): Promise<DurableJournal | undefined> {
+async function openJournal({ clock, log, metrics }: JournalMeans, state: string | undefined): Promise<DurableJournal | undefined> {
   if (state === undefined) return undefined;
   const { effects } = metrics;
   const onFault = (fault: string | undefined) => {

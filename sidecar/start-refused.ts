@@ -12,3 +12,9 @@ export class StartRefused extends Error {
     this.problems = problems;
   }
 }
+
+/** What the system calls a fault: `EADDRINUSE`. Any other fault is thrown on. */
+export function systemCodeOf(fault: unknown): string {
+  if (fault instanceof Error && 'code' in fault && typeof fault.code === 'string') return fault.code;
+  throw fault;
+}

@@ -15,10 +15,10 @@ import { systemClock } from '#core/bounds/clock.ts';
 import { ApprovalService, type Question as ShownQuestion, type UnknownOperation } from '#proto/postern/approval/v1/approval_pb.ts';
 import { approverName, openApprovalSocket } from '#sidecar/approval/approval-socket.ts';
 import { LocalDecider } from '#sidecar/approval/local-decider.ts';
-import { MemoryJournal } from '#sidecar/journal/memory-journal.ts';
 import { approvalService } from '#sidecar/serve/approval-service.ts';
 import { expectHonest, HOSTILE_TEXTS } from '#test/core/encoding/hostile-text.ts';
 import { ARGS, alternativeOf, contract, intentOf, questionOf, recordOf } from '#test/sidecar/approval/question-of.ts';
+import { MemoryJournal } from '#test/sidecar/journal/memory-journal.ts';
 import { program, type Ran, run, runPostern } from './run-postern.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'postern-people-'));

@@ -15,8 +15,8 @@ import { connect } from '#core/runtime/grpc-client.ts';
 import { ApprovalService, Fate, Verdict, type WatchResponse } from '#proto/postern/approval/v1/approval_pb.ts';
 import { approverName, openApprovalSocket } from '#sidecar/approval/approval-socket.ts';
 import { LocalDecider } from '#sidecar/approval/local-decider.ts';
-import { MemoryJournal } from '#sidecar/journal/memory-journal.ts';
 import { approvalService } from '#sidecar/serve/approval-service.ts';
+import { MemoryJournal } from '#test/sidecar/journal/memory-journal.ts';
 import { ARGS, alternativeOf, contract, intentOf, questionOf, recordOf } from './question-of.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'postern-socket-'));

@@ -7,7 +7,7 @@ import type { Reason } from '#core/error/reasons.ts';
 import type { Answer } from '#sidecar/approval/answer.ts';
 import type { Question } from '#sidecar/approval/decider.ts';
 import { LocalDecider } from '#sidecar/approval/local-decider.ts';
-import { MemoryJournal } from '#sidecar/journal/memory-journal.ts';
+import { MemoryJournal } from '#test/sidecar/journal/memory-journal.ts';
 import { HandClock } from './hand-clock.ts';
 import { ARGS, contract, intentOf, questionOf, recordOf } from './question-of.ts';
 

@@ -6,7 +6,7 @@ import { PosternError } from '#core/error/postern-error.ts';
 import type { Answer } from '#sidecar/approval/answer.ts';
 import type { Question } from '#sidecar/approval/decider.ts';
 import { LocalDecider } from '#sidecar/approval/local-decider.ts';
-import type { MemoryJournal } from '#sidecar/journal/memory-journal.ts';
+import type { MemoryJournal } from '#test/sidecar/journal/memory-journal.ts';
 import { fails, no, Rig, yes } from './decider-rig.ts';
 import { ARGS, alternativeOf, contract, intentOf, questionOf, recordOf } from './question-of.ts';
 

@@ -25,10 +25,10 @@ import { Cursors } from '#sidecar/cursor/cursor.ts';
 import { ephemeralKeys, type SessionKeys } from '#sidecar/cursor/keys.ts';
 import { Destinations } from '#sidecar/execute/http/destinations.ts';
 import type { Journal } from '#sidecar/journal/journal.ts';
-import { MemoryJournal } from '#sidecar/journal/memory-journal.ts';
 import { Operations } from '#sidecar/journal/operations.ts';
 import { contractFile } from '#test/flow/contract-file.ts';
 import { type Answer, sendJson, startUpstream, type Upstream } from '#test/flow/stage.ts';
+import { MemoryJournal } from '#test/sidecar/journal/memory-journal.ts';
 
 /** The gist of every contract of writes here; `more` goes below the rest, indented by two. */
 export function writeContract(more: string, { url = 'UPSTREAM/notes/$(args.id)', method = 'POST' } = {}): string {

@@ -10,8 +10,8 @@ import { PosternError } from '#core/error/postern-error.ts';
 import type { Decider } from '#sidecar/approval/decider.ts';
 import { LocalDecider } from '#sidecar/approval/local-decider.ts';
 import type { Journal } from '#sidecar/journal/journal.ts';
-import { MemoryJournal } from '#sidecar/journal/memory-journal.ts';
 import { sendJson } from '#test/flow/stage.ts';
+import { MemoryJournal } from '#test/sidecar/journal/memory-journal.ts';
 import { ASKED, FREE, READ_NOTE, type Rig, startRig, writeContract } from './effect-rig.ts';
 
 const CONTRACTS = {

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { systemClock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import { PosternError } from '#core/error/postern-error.ts';
-import { MemoryJournal } from '#sidecar/journal/memory-journal.ts';
 import { type Answer, sendJson } from '#test/flow/stage.ts';
+import { MemoryJournal } from '#test/sidecar/journal/memory-journal.ts';
 import { ASKED, FREE, NOTE, READ_NOTE, type Rig, type RigOptions, startRig, writeContract } from './effect-rig.ts';
 
 const MINUTE = 60_000;

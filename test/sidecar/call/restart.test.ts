@@ -9,8 +9,8 @@ import { PosternError } from '#core/error/postern-error.ts';
 import type { Decider } from '#sidecar/approval/decider.ts';
 import { DurableJournal } from '#sidecar/journal/durable-journal.ts';
 import type { Journal } from '#sidecar/journal/journal.ts';
-import { MemoryJournal } from '#sidecar/journal/memory-journal.ts';
 import type { Answer } from '#test/flow/stage.ts';
+import { MemoryJournal } from '#test/sidecar/journal/memory-journal.ts';
 import { answerNote, FREE, NOTE, READ_NOTE, type Rig, startRig } from './effect-rig.ts';
 
 function failing(journal: Journal, fails: (method: string) => boolean): Journal {

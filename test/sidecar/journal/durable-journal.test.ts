@@ -7,9 +7,9 @@ import { systemClock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import { DurableJournal } from '#sidecar/journal/durable-journal.ts';
 import type { Journal } from '#sidecar/journal/journal.ts';
-import { MemoryJournal } from '#sidecar/journal/memory-journal.ts';
 import { FaultyDisk } from '#test/sidecar/wal/faulty-disk.ts';
 import { freshFolder } from '#test/sidecar/wal/open-log.ts';
+import { MemoryJournal } from './memory-journal.ts';
 import { operation } from './operation-record.ts';
 
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
-/** The journal of a process without a folder, and of tests: the same rules, gone with the process, and it says so. */
+/** The journal without a disk: the same rules, gone with the process, and it says so. */
 import type { Clock } from '#core/bounds/clock.ts';
-import { RecordedJournal } from './recorded-journal.ts';
+import { RecordedJournal } from '#sidecar/journal/recorded-journal.ts';
 
 export class MemoryJournal extends RecordedJournal {
   constructor(clock: Clock) {
