@@ -2,6 +2,7 @@
  * Every limit of Postern with its unit, in one place, sorted by area. A limit that a caller can meet is
  * disclosed in the answer that meets it.
  */
+import { AUDIT_LIMITS } from './audit-limits.ts';
 import { CLUSTER_LIMITS } from './cluster-limits.ts';
 import { CONTROL_LIMITS } from './control-limits.ts';
 import { EFFECT_LIMITS } from './effect-limits.ts';
@@ -412,5 +413,6 @@ export const limits = {
   ...CONTROL_LIMITS,
   ...EFFECT_LIMITS,
   ...SSH_LIMITS,
+  ...AUDIT_LIMITS,
   ...STREAM_LIMITS,
 } as const;

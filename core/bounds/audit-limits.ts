@@ -1,0 +1,62 @@
+/** Limits of the audit: chain, notes, shipping; part of `limits`. */
+export const AUDIT_LIMITS = {
+  // frames and segments
+  /** Records of one frame: one group commit. */
+  auditFrameRecordsMax: 1_024,
+  /** Body of one frame; a reader holds one in memory (failure case AUD-22). A frame fits one record of the write-ahead log. */
+  auditFrameBodyBytesMax: 768 * 1024,
+  /** Text of one record as JSON; arguments are at most 64 KiB and an approval's card less. */
+  auditRecordBytesMax: 192 * 1024,
+  /** A segment is closed once it is longer than this, or this old with a record in it, or this old with statements only. */
+  auditSegmentBytes: 4 * 1024 * 1024,
+  auditSegmentAgeMs: 5 * 60_000,
+  auditIdleSegmentAgeMs: 3_600_000,
+  /** A longer file is no segment. */
+  auditSegmentFileBytesMax: 16 * 1024 * 1024,
+  /** Recipients of one segment. */
+  auditRecipientsMax: 16,
+  /** A signed note: a checkpoint with its signatures. */
+  auditNoteBytesMax: 16 * 1024,
+  auditNoteSignaturesMax: 16,
+
+  // the writer
+  /** Records and bytes that wait for their commit; more are refused. */
+  auditQueueRecordsMax: 4_096,
+  auditQueueBytesMax: 8 * 1024 * 1024,
+  /** A checkpoint is signed when so many records, or this long, have passed since the last one; when nothing happens, after the idle time. */
+  auditCheckpointRecords: 1_000,
+  auditCheckpointMs: 30_000,
+  auditIdleCheckpointMs: 5 * 60_000,
+  /** A key signs no longer than this: an epoch. */
+  auditEpochMs: 3_600_000,
+  /** Of the audit's volume; past this share of it calls are answered AUDIT_UNAVAILABLE, the rest is for outcomes and ends. */
+  auditVolumeBytes: 64 * 1024 * 1024,
+  auditVolumeShareMax: 0.8,
+  /** Refusals and requests recorded one by one, a second, and at once; beyond that they are counted, one record a period. */
+  auditSingleRecordsPerSecond: 20,
+  auditSingleRecordsAtOnce: 100,
+  auditCountedMs: 10_000,
+  /** Going back by more is told by a verifier. */
+  auditClockSkewMs: 60_000,
+
+  // shipping
+  /** One upload, from its start to the store's answer. */
+  auditUploadMs: 60_000,
+  /** Between tries, doubled each time, with jitter. */
+  auditShipRetryMsMin: 1_000,
+  auditShipRetryMsMax: 60_000,
+  /** A permit to upload one object. */
+  auditPermitMs: 5 * 60_000,
+  /** Segments a manifest lists. */
+  auditManifestSegmentsMax: 100_000,
+  /** At the end of a process: for the last segment and the last receipt. */
+  auditFlushMs: 10_000,
+
+  // witnessing
+  /** An AgentSession's head is written at most so often. */
+  auditHeadWriteMs: 30_000,
+  /** One object with the heads of all sessions that moved. */
+  auditHeadsObjectMs: 60_000,
+  /** Longest wait for the operator to keep an intent, to certify a key, to witness a head. */
+  auditAuthorityMs: 10_000,
+} as const;
