@@ -18,6 +18,10 @@ export const AUDIT_LIMITS = {
   /** A signed note: a checkpoint with its signatures. */
   auditNoteBytesMax: 16 * 1024,
   auditNoteSignaturesMax: 16,
+  /** An object of `heads/`: a line of up to 300 bytes for each chain that moved. */
+  auditHeadsBytesMax: 8 * 1024 * 1024,
+  /** A receipt is for one of so many last checkpoints, which a verifier keeps in memory (32 bytes each). */
+  auditReceiptCheckpointsMax: 1_024,
 
   // the writer
   /** Records and bytes that wait for their commit; more are refused. */
