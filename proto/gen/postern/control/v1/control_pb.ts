@@ -1322,7 +1322,8 @@ export type AuditUpload = Message<"postern.control.v1.AuditUpload"> & {
   lastSequence: bigint;
 
   /**
-   * The permit that was given for it has been used, and the store has said yes: true at most once for each number.
+   * The permit that was given for it has been used, and the store has said yes: true at most once for each number. Answered as well:
+   * `present` once the operator has taken note of it.
    *
    * @generated from field: bool stored = 7;
    */
@@ -1476,7 +1477,8 @@ export const AuditIntentKeptSchema: GenMessage<AuditIntentKept> = /*@__PURE__*/
   messageDesc(file_postern_control_v1_control, 38);
 
 /**
- * Answers an AuditUpload.
+ * Answers each AuditUpload. A sidecar that asks again for an object that is stored already - its word of it was lost, or its permit ended in
+ * 412 - is told `present` where the store has exactly these bytes, and is refused where it has others.
  *
  * @generated from message postern.control.v1.AuditPermit
  */
