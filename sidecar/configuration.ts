@@ -1,6 +1,7 @@
 /** Where a sidecar has its contracts from, as the rest of it sees that: files at its start, or an operator as long as it lives. */
 
 import type { Decider } from '#sidecar/approval/decider.ts';
+import type { AuditControl } from '#sidecar/audit/audit-control.ts';
 import type { Bundle } from '#sidecar/call/bundle.ts';
 import { ALWAYS_GOOD, type Standing } from '#sidecar/call/standing.ts';
 
@@ -14,6 +15,8 @@ export interface Configuration {
   notStarted(): readonly string[];
   /** Who decides over effects, where it is not the people at this sidecar's own socket. */
   readonly decider?: Decider;
+  /** Who says how this session is recorded, where that is not the command line. */
+  readonly audit?: AuditControl;
   /** Calls are taken from now on. */
   begin(): void;
   stop(): Promise<void>;

@@ -19,6 +19,7 @@ import type { ControlSettings } from '#sidecar/control/control-settings.ts';
 import type { KeptBundle } from '#sidecar/control/kept-bundle.ts';
 import { systemBootClock } from '#sidecar/control/lease.ts';
 import { ControlLink } from '#sidecar/control/link.ts';
+import { OperatorAudit } from '#sidecar/control/operator-audit.ts';
 import { type Keeper, OperatorDecider } from '#sidecar/control/operator-decider.ts';
 import { type ReportedWarning, Reports } from '#sidecar/control/reports.ts';
 import type { Session } from '#sidecar/control/session.ts';
@@ -60,6 +61,7 @@ const NOTHING_KEPT: Keeper = { keep: () => Promise.resolve(), kept: () => [], ge
 export class OperatorConfiguration implements Configuration {
   readonly standing: SessionStanding;
   readonly decider: OperatorDecider;
+  readonly audit: OperatorAudit;
   readonly #means: OperatorMeans;
   readonly #log: Log;
   readonly #state: ControlState;
@@ -91,6 +93,7 @@ export class OperatorConfiguration implements Configuration {
       credentials: () => this.#credentials.kept(),
     });
     this.decider = new OperatorDecider({ clock, keeper: means.keeper ?? NOTHING_KEPT, send: (message) => this.#link.send(message) });
+    this.audit = new OperatorAudit({ clock, log: this.#log, send: (message) => this.#link.send(message) });
     this.#link = new ControlLink({
       settings: means.control,
       version: means.version,
@@ -101,6 +104,7 @@ export class OperatorConfiguration implements Configuration {
       onWelcome: ({ session, namespace, protocol }) => {
         this.#state.welcomed(session, namespace);
         this.decider.welcomed(protocol);
+        this.audit.welcomed(protocol);
         if (this.#served !== undefined) this.#acknowledge(this.#served);
         this.#reports.begin();
       },
@@ -180,6 +184,7 @@ export class OperatorConfiguration implements Configuration {
         break;
       default:
         this.decider.heard(message);
+        this.audit.heard(message);
     }
   }
 
@@ -190,6 +195,7 @@ export class OperatorConfiguration implements Configuration {
   #ended(end: StreamEnd): void {
     this.#reports.end();
     this.decider.ended();
+    this.audit.ended();
     this.#means.metrics.controlEnded(end);
     if (end === 'DUPLICATE_SIDECAR') this.#state.says({ state: State.SUSPENDED, because: 'Another process of the pod has its session.' });
     if (end === 'SESSION_ENDED') this.#state.says({ state: State.ENDED, because: '' });

@@ -20,6 +20,11 @@ export function addressKind(address: Address): 'public' | 'private' | 'loopback'
   return 'public';
 }
 
+/** Of a literal address; undefined for a name. */
+export function literalAddressKind(text: string): ReturnType<typeof addressKind> | undefined {
+  return ipaddr.isValid(text) ? addressKind(ipaddr.parse(text)) : undefined;
+}
+
 /** Metadata services that live in ranges a binding might name, or in public space. */
 const METADATA: ReadonlySet<string> = new Set(
   ['fd00:ec2::254', 'fd20:ce::254', '100.100.100.200', '168.63.129.16', '192.0.0.192'].map((text) =>

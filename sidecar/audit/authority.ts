@@ -13,5 +13,5 @@ export interface Authority {
    */
   readonly witness?: (checkpoint: string) => Promise<string>;
   /** Resolves once this frame, with the intent of an effect, outlives the pod. Absent where the pod's own disk must do. */
-  readonly keep?: (sequence: number, frame: Uint8Array) => Promise<void>;
+  readonly keep?: ((sequence: number, frame: Uint8Array) => Promise<void>) | undefined;
 }

@@ -21,8 +21,8 @@ import {
 import type { Peer } from './authority.ts';
 import { ControlFault } from './stream-end.ts';
 
-/** Version of the protocol that is spoken here. */
-export const PROTOCOLS: readonly number[] = [1, 2];
+/** Versions of the protocol that are spoken here. */
+export const PROTOCOLS: readonly number[] = [1, 2, 3];
 
 export type ControlMessage = NonNullable<MessageInitShape<typeof ConnectRequestSchema>['message']>;
 export type OperatorMessage = Exclude<ConnectResponse['message'], { case: 'welcome' | undefined }>;
