@@ -51,6 +51,23 @@ export const AUDIT_LIMITS = {
   auditShipRetryMsMax: 60_000,
   /** A permit to upload one object. */
   auditPermitMs: 5 * 60_000,
+  /** Before a segment that cannot be shipped for its own sake is tried again. */
+  auditPoisonRetryMs: 15 * 60_000,
+  /** Tries of one request to a store, and the wait before the second, doubled each time; then the caller decides. */
+  auditStoreTriesMax: 3,
+  auditStoreRetryMs: 200,
+  /** One request to a store that carries no segment. */
+  auditStoreRequestMs: 30_000,
+  /** Answer of a store that is no object: a listing of 1,000 names, a refusal. */
+  auditStoreAnswerBytesMax: 4 * 1024 * 1024,
+  auditStoreAddressCharsMax: 2_048,
+  auditStorePrefixCharsMax: 512,
+  /** S3 takes 1,024 bytes with the prefix. */
+  auditObjectNameCharsMax: 512,
+  /** A hundred years, what S3 takes. */
+  auditRetentionDaysMax: 36_500,
+  /** A chain's folder is looked for so many days back when it is no longer known when the chain began. */
+  auditLayoutDaysBackMax: 400,
   /** Segments a manifest lists. */
   auditManifestSegmentsMax: 100_000,
   /** At the end of a process: for the last segment and the last receipt. */
