@@ -41,6 +41,7 @@ async function addCommands(program: Command, wanted: string | undefined): Promis
     resolve: async () => (await import('./resolve.ts')).resolveCommand(),
     authority: async () => (await import('./authority.ts')).authorityCommand(),
     contract: async () => (await import('./contract.ts')).contractCommand(),
+    audit: async () => (await import('./audit.ts')).auditCommand(),
     operator: async () => (await import('./operator.ts')).operatorCommand(),
     watcher: async () => (await import('./watcher.ts')).watcherCommand(),
     cluster: async () => (await import('./cluster.ts')).clusterCommand(),

@@ -42,12 +42,17 @@ export function checkpointText({ origin, size, hash, epoch, time }: Checkpoint):
   return `${origin}\n${size}\n${Buffer.from(hash).toString('base64')}\nepoch ${epoch}\ntime ${time}\n`;
 }
 
+/** A time as the format has it; no calendar is asked. */
+export function isTime(text: string): boolean {
+  return RFC_3339.test(text);
+}
+
 /** Undefined for a text that is no checkpoint of ours. */
 export function parseCheckpoint(text: string): Checkpoint | undefined {
-  const [origin = '', size = '', encoded = '', epochLine = '', timeLine = '', ...rest] = text.split('\n');
-  const epoch = /^epoch (\d{1,10})$/.exec(epochLine)?.[1];
+  const [origin = '', size = '', encoded = '', epochLine = '', timeLine = '', ...rest] = text.split('\n', 7);
+  const epoch = /^epoch ([1-9]\d{0,9})$/.exec(epochLine)?.[1];
   const time = /^time (\S{1,40})$/.exec(timeLine)?.[1];
-  if (rest.length !== 1 || rest[0] !== '' || epoch === undefined || time === undefined || !RFC_3339.test(time)) return undefined;
+  if (rest.length !== 1 || rest[0] !== '' || epoch === undefined || time === undefined || !isTime(time)) return undefined;
   const hash = parseHash(encoded);
   if (!isOrigin(origin) || !isSize(size) || hash === undefined) return undefined;
   return { origin, size: Number(size), hash, epoch: Number(epoch), time };
@@ -70,7 +75,7 @@ export function certificateText({ origin, epoch, key }: Certificate): string {
 
 /** Undefined for a text that is no certificate of ours, or whose key does not bear the name of its epoch. */
 export function parseCertificate(text: string): Certificate | undefined {
-  const [label, origin = '', epoch = '', verifier = '', ...rest] = text.split('\n');
+  const [label, origin = '', epoch = '', verifier = '', ...rest] = text.split('\n', 6);
   if (label !== CERTIFICATE || rest.length !== 1 || rest[0] !== '' || !isOrigin(origin) || !isSize(epoch)) return undefined;
   const key = parseVerifier(verifier);
   if (key === undefined || key.name !== epochKeyName(origin, Number(epoch))) return undefined;

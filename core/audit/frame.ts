@@ -3,7 +3,7 @@
  *
  * Pure: no clock, no randomness, no disk. What a frame may hold where is judged by whoever reads a chain (verify.ts).
  */
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { limits } from '#core/bounds/limits.ts';
 
 export const SEALED_KINDS = ['session', 'intent', 'outcome', 'refused', 'replayed', 'approval', 'request', 'counted'] as const;
@@ -50,12 +50,17 @@ const FORMS = ['sealed', 'statement'] as const;
 const OPERATION_CHARS = 26;
 const OPERATION_AT = HEAD_BYTES - OPERATION_CHARS;
 const STATEMENTS_FROM = 32;
+/** See `labelledHash`. */
+const COPIED_BYTES_MAX = 4096;
 const OPERATION_ID = /^op_[a-z0-9]{26}$/;
 const OPERATION_BYTES = /^[a-z0-9]{26}$/;
 
 /** `H` of FORMAT.md: a hash made for one purpose is never one for another. */
 export function labelledHash(label: string, bytes: Uint8Array): Buffer {
-  return hash('sha256', Buffer.concat([Buffer.from(`${label}\0`), bytes]), 'buffer');
+  const prefix = Buffer.from(`${label}\0`);
+  // One call is faster for a few bytes, no copy for many.
+  if (bytes.length <= COPIED_BYTES_MAX) return hash('sha256', Buffer.concat([prefix, bytes]), 'buffer');
+  return createHash('sha256').update(prefix).update(bytes).digest();
 }
 
 /** What the first frame of a chain has before it. */
@@ -68,6 +73,9 @@ export function encodeFrame(start: FrameStart, content: FrameContent): Frame {
   const { heads, body } = content;
   if (heads.length === 0 || heads.length > limits.auditFrameRecordsMax) throw new RangeError(`a frame of ${heads.length} records`);
   if (body.length === 0 || body.length > limits.auditFrameBodyBytesMax) throw new RangeError(`a frame with a body of ${body.length} bytes`);
+  requirePlace(start, heads.length);
+  if (content.form === 'statement' && (heads.length !== 1 || content.heads[0].operationId !== undefined))
+    throw new RangeError('a statement of several records, or with an operation');
   const bodyAt = FRAME_START_BYTES + HEAD_BYTES * heads.length;
   const bytes = Buffer.alloc(bodyAt + body.length + HASH_BYTES);
   MAGIC.copy(bytes, 0);
@@ -86,8 +94,14 @@ export function encodeFrame(start: FrameStart, content: FrameContent): Frame {
   return { ...start, ...content, hash: bytes.subarray(end), bytes };
 }
 
+function requirePlace({ sequence, epoch, previous }: FrameStart, records: number): void {
+  if (!Number.isSafeInteger(sequence) || sequence < 1 || sequence + (records - 1) > SEQUENCE_MAX) throw new RangeError('a sequence');
+  if (!Number.isSafeInteger(epoch) || epoch < 1) throw new RangeError('an epoch');
+  if (previous.length !== HASH_BYTES) throw new RangeError('a hash of another length');
+}
+
 /** Why no frame can be read at a place. `short`: the bytes end before it does, so more of them might make one. */
-export type NoFrame = 'short' | 'foreign' | 'version' | 'form' | 'count' | 'sequence' | 'length' | 'head' | 'hash';
+export type NoFrame = 'short' | 'foreign' | 'version' | 'form' | 'count' | 'sequence' | 'epoch' | 'length' | 'head' | 'hash';
 
 /**
  * The frame at `at`. Allocates nothing in proportion to a length it reads. With `short`, `needed` says how many bytes from `at` on decide:
@@ -103,7 +117,9 @@ export function decodeFrame(bytes: Buffer, at: number): Frame | { readonly no: N
   const heads = readHeads(view, count);
   const sequence = view.readBigUInt64LE(8);
   if (form === undefined) return { no: 'form', needed: total };
-  if (sequence < 1n || sequence + BigInt(count) > SEQUENCE_MAX) return { no: 'sequence', needed: total };
+  const epoch = view.readUInt32LE(16);
+  if (epoch === 0) return { no: 'epoch', needed: total };
+  if (sequence < 1n || sequence + BigInt(count - 1) > BigInt(SEQUENCE_MAX)) return { no: 'sequence', needed: total };
   if (heads === undefined) return { no: 'head', needed: total };
   const end = total - HASH_BYTES;
   if (!frameHash(view.subarray(0, end)).equals(view.subarray(end))) return { no: 'hash', needed: total };
@@ -115,7 +131,7 @@ export function decodeFrame(bytes: Buffer, at: number): Frame | { readonly no: N
   if (content === undefined) return { no: 'form', needed: total };
   return {
     sequence: Number(sequence),
-    epoch: view.readUInt32LE(16),
+    epoch,
     timeMs: Number(view.readBigUInt64LE(24)),
     previous: view.subarray(32, FRAME_START_BYTES),
     ...content,
@@ -127,7 +143,7 @@ export function decodeFrame(bytes: Buffer, at: number): Frame | { readonly no: N
 /** Bytes of the longest frame there can be. */
 export const FRAME_BYTES_MAX = FRAME_START_BYTES + HEAD_BYTES * limits.auditFrameRecordsMax + limits.auditFrameBodyBytesMax + HASH_BYTES;
 
-const SEQUENCE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
+const SEQUENCE_MAX = Number.MAX_SAFE_INTEGER;
 
 function frameLengths(
   bytes: Buffer,
@@ -148,7 +164,9 @@ function frameLengths(
 function contentOf(form: (typeof FORMS)[number], heads: readonly Head[], body: Uint8Array): FrameContent | undefined {
   const [first] = heads;
   if (form === 'statement')
-    return heads.length === 1 && first !== undefined && isStatement(first) ? { form, heads: [first], body } : undefined;
+    return heads.length === 1 && first !== undefined && isStatement(first) && first.operationId === undefined
+      ? { form, heads: [first], body }
+      : undefined;
   return heads.every(isSealed) ? { form, heads: heads.filter(isSealed), body } : undefined;
 }
 

@@ -38,9 +38,12 @@ const RAW_KEY_BYTES = 32;
 /** RFC 8410: what stands before the 32 bytes of an Ed25519 key in DER. */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-const NAME = /^[^\s+]{1,300}$/u;
-const VERIFIER = /^([^\s+]{1,300})\+([0-9a-f]{8})\+([A-Za-z0-9+/]{44})$/u;
-const SIGNATURE_LINE = /^\u2014 ([^\s+]{1,300}) ([A-Za-z0-9+/]{4,200}={0,2})$/u;
+/** Printable ASCII but blank and plus: nobody's terminal or Unicode table decides whose key it is. */
+const NAME = /^[!-*,-~]{1,255}$/;
+const VERIFIER = /^([!-*,-~]{1,255})\+([0-9a-f]{8})\+([A-Za-z0-9+/]{44})$/;
+const SIGNER = /^PRIVATE\+KEY\+([!-*,-~]{1,255})\+([0-9a-f]{8})\+([A-Za-z0-9+/]{44})$/;
+/** A signature of an algorithm one does not know may be of any length; the note's own limit bounds it. */
+const SIGNATURE_LINE = /^\u2014 ([!-*,-~]{1,255}) ([A-Za-z0-9+/]+={0,2})$/;
 
 /** A fresh key, only in memory. */
 export function makeSigningKey(name: string): SigningKey {
@@ -55,7 +58,7 @@ export function signingKeyOf(name: string, seed: Uint8Array): SigningKey {
 }
 
 function withName(name: string, privateKey: KeyObject): SigningKey {
-  if (!NAME.test(name)) throw new RangeError('a key name has no spaces and no plus');
+  if (!NAME.test(name)) throw new RangeError('a key name is 1 to 255 printable ASCII characters without blank and plus');
   const publicKey = createPublicKey(privateKey);
   return { name, privateKey, publicKey, raw: publicKey.export({ format: 'der', type: 'spki' }).subarray(SPKI_PREFIX.length) };
 }
@@ -72,8 +75,29 @@ export function parseVerifier(text: string): VerifierKey | undefined {
   const bytes = Buffer.from(encoded, 'base64');
   const raw = bytes.subarray(1);
   if (bytes[0] !== ED25519 || raw.length !== RAW_KEY_BYTES || bytes.toString('base64') !== encoded) return undefined;
-  if (keyId(name, ED25519, raw).toString('hex') !== id) return undefined;
+  return keyId(name, ED25519, raw).toString('hex') === id ? verifierKeyOf(name, raw) : undefined;
+}
+
+/** `raw`: 32 bytes. */
+export function verifierKeyOf(name: string, raw: Uint8Array): VerifierKey {
   return { name, raw, publicKey: createPublicKey({ key: Buffer.concat([SPKI_PREFIX, raw]), format: 'der', type: 'spki' }) };
+}
+
+/** What a key file holds, without a line feed: `PRIVATE+KEY+<name>+<key id>+<base64(0x01 || seed)>`, as golang.org/x/mod/sumdb/note writes it. */
+export function signerText({ name, privateKey, raw }: SigningKey): string {
+  const seed = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(PKCS8_PREFIX.length);
+  const id = keyId(name, ED25519, raw).toString('hex');
+  return `PRIVATE+KEY+${name}+${id}+${Buffer.concat([Buffer.of(ED25519), seed]).toString('base64')}`;
+}
+
+/** Undefined for what is no key file of ours, or one whose key id is not that of its key. */
+export function parseSigner(text: string): SigningKey | undefined {
+  const [, name, id, encoded] = SIGNER.exec(text.endsWith('\n') ? text.slice(0, -1) : text) ?? [];
+  if (name === undefined || encoded === undefined) return undefined;
+  const bytes = Buffer.from(encoded, 'base64');
+  if (bytes[0] !== ED25519 || bytes.length !== RAW_KEY_BYTES + 1 || bytes.toString('base64') !== encoded) return undefined;
+  const key = signingKeyOf(name, bytes.subarray(1));
+  return keyId(name, ED25519, key.raw).toString('hex') === id ? key : undefined;
 }
 
 /** `text` ends with a line feed. The note with one signature. */
@@ -91,39 +115,75 @@ export function cosign(text: string, key: SigningKey, seconds: number): string {
   return signatureLine(key.name, keyId(key.name, COSIGNATURE, key.raw), Buffer.concat([time, signature]));
 }
 
-/** Undefined for what is no note, or is longer than limits.auditNoteBytesMax. */
-export function parseNote(note: string): SignedNote | undefined {
-  if (Buffer.byteLength(note) > limits.auditNoteBytesMax || !isPlain(note)) return undefined;
+/** Undefined for what is no note, or is longer than `bytesMax`. */
+export function parseNote(note: string, bytesMax: number = limits.auditNoteBytesMax): SignedNote | undefined {
+  // A character is at least one byte: what is far too long is not measured to its end.
+  if (note.length > bytesMax || Buffer.byteLength(note) > bytesMax || !isPlain(note)) return undefined;
   const at = note.lastIndexOf('\n\n');
   if (at < 1 || !note.endsWith('\n')) return undefined;
-  const lines = note.slice(at + 2, -1).split('\n');
+  const lines = note.slice(at + 2, -1).split('\n', limits.auditNoteSignaturesMax + 1);
   if (lines.length > limits.auditNoteSignaturesMax) return undefined;
   const signatures = lines.map(parseSignature);
   return signatures.every((line) => line !== undefined) ? { text: note.slice(0, at + 1), signatures } : undefined;
 }
 
-/** Whether this key has signed the note. */
-export function isSignedBy(note: SignedNote, key: VerifierKey): boolean {
-  const id = keyId(key.name, ED25519, key.raw);
-  return note.signatures.some(
-    (line) =>
-      line.name === key.name &&
-      id.equals(line.keyId) &&
-      line.signature.length === SIGNATURE_BYTES &&
-      verify(null, Buffer.from(note.text, 'utf8'), key.publicKey, line.signature),
-  );
+/** A note as bytes: what is not UTF-8 is none. */
+export function parseNoteBytes(bytes: Uint8Array, bytesMax: number = limits.auditNoteBytesMax): SignedNote | undefined {
+  if (bytes.length > bytesMax) return undefined;
+  try {
+    return parseNote(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), bytesMax);
+  } catch {
+    return undefined;
+  }
 }
 
-/** When this key has cosigned it, in Unix seconds; undefined when it has not. */
+/** What a note says of one key. `wrong`: a line under its name and key id does not fit, whatever others do. */
+export type Signed = 'valid' | 'wrong' | 'absent';
+
+export function signedBy(note: SignedNote, key: VerifierKey): Signed {
+  return together(linesOf(note, key, ED25519), ({ signature }) => isSignature(Buffer.from(note.text, 'utf8'), key, signature));
+}
+
+export function cosignedBy(note: SignedNote, key: VerifierKey): Signed {
+  return together(linesOf(note, key, COSIGNATURE), (line) => cosignatureTime(note, key, line) !== undefined);
+}
+
+/** Whether this key has signed the note, and every line of it is right. */
+export function isSignedBy(note: SignedNote, key: VerifierKey): boolean {
+  return signedBy(note, key) === 'valid';
+}
+
+/** When this key has cosigned it, in Unix seconds; undefined when it has not, or a line of it is wrong. */
 export function cosignedAt(note: SignedNote, key: VerifierKey): number | undefined {
-  const id = keyId(key.name, COSIGNATURE, key.raw);
-  for (const line of note.signatures) {
-    if (line.name !== key.name || !id.equals(line.keyId) || line.signature.length !== TIME_BYTES + SIGNATURE_BYTES) continue;
-    const seconds = Number(Buffer.from(line.signature).readBigUInt64BE());
-    if (!Number.isSafeInteger(seconds)) continue;
-    if (verify(null, cosigned(note.text, seconds), key.publicKey, line.signature.subarray(TIME_BYTES))) return seconds;
-  }
-  return undefined;
+  if (cosignedBy(note, key) !== 'valid') return undefined;
+  const [first] = linesOf(note, key, COSIGNATURE);
+  return first === undefined ? undefined : cosignatureTime(note, key, first);
+}
+
+/** Whether somebody may have cosigned it: a line of the length of a cosignature. Whose it is takes a key. */
+export function hasCosignature({ signatures }: SignedNote): boolean {
+  return signatures.some(({ signature }) => signature.length === TIME_BYTES + SIGNATURE_BYTES);
+}
+
+function linesOf(note: SignedNote, { name, raw }: VerifierKey, algorithm: number): readonly SignatureLine[] {
+  const id = keyId(name, algorithm, raw);
+  return note.signatures.filter((line) => line.name === name && id.equals(line.keyId));
+}
+
+function together(lines: readonly SignatureLine[], isRight: (line: SignatureLine) => boolean): Signed {
+  if (lines.length === 0) return 'absent';
+  return lines.every(isRight) ? 'valid' : 'wrong';
+}
+
+function isSignature(text: Uint8Array, key: VerifierKey, signature: Uint8Array): boolean {
+  return signature.length === SIGNATURE_BYTES && verify(null, text, key.publicKey, signature);
+}
+
+function cosignatureTime(note: SignedNote, key: VerifierKey, { signature }: SignatureLine): number | undefined {
+  if (signature.length !== TIME_BYTES + SIGNATURE_BYTES) return undefined;
+  const seconds = Number(Buffer.from(signature).readBigUInt64BE());
+  if (!Number.isSafeInteger(seconds)) return undefined;
+  return isSignature(cosigned(note.text, seconds), key, signature.subarray(TIME_BYTES)) ? seconds : undefined;
 }
 
 function cosigned(text: string, seconds: number): Buffer {
@@ -148,5 +208,6 @@ function parseSignature(line: string): SignatureLine | undefined {
 
 /** A note has no control characters but line feeds (signed-note: "must not contain ASCII control characters below U+0020 other than newline"). */
 function isPlain(note: string): boolean {
-  return !note.includes('\ufffd') && [...note].every((char) => char >= ' ' || char === '\n');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused.
+  return !/[\u0000-\u0009\u000b-\u001f]/.test(note) && note.isWellFormed();
 }

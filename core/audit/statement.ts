@@ -1,7 +1,8 @@
 /** The statements of a chain that are JSON: what a segment says of itself, and that an epoch has ended (FORMAT.md, "Segment"). */
 import { limits } from '#core/bounds/limits.ts';
-import { isOrigin } from './checkpoint.ts';
+import { epochKeyName, isOrigin, isTime } from './checkpoint.ts';
 import { HASH_BYTES } from './frame.ts';
+import { parseVerifier } from './signed-note.ts';
 
 export interface SegmentStatement {
   readonly format: typeof FORMAT;
@@ -29,34 +30,53 @@ export type EndReason = (typeof END_REASONS)[number];
 
 const END_REASONS = ['stopped', 'rotated'] as const;
 export const FORMAT = 'postern-audit/1';
-const RECIPIENT = /^age1[a-z0-9]{1,4000}$/;
+const RECIPIENT = /^age1[a-z0-9]{1,4096}$/;
 const HEX = new RegExp(`^[0-9a-f]{${HASH_BYTES * 2}}$`);
-const MEMBERS = ['format', 'origin', 'segment', 'epoch', 'key', 'recipients', 'opened_at', 'previous_segment', 'previous_epoch'];
+const EPOCH_MAX = 2 ** 32 - 1;
 
+/** The one way of writing it: members in the order of FORMAT.md. */
 export function statementBody(statement: SegmentStatement | EndStatement): Uint8Array {
-  return Buffer.from(JSON.stringify(statement), 'utf8');
+  return Buffer.from(JSON.stringify('origin' in statement ? inOrder(statement) : endInOrder(statement)), 'utf8');
 }
 
-/** Undefined for what is none; unknown members too: a reader never skips what it does not know. */
+function inOrder(statement: SegmentStatement): SegmentStatement {
+  const { format, origin, segment, epoch, key, recipients, opened_at, previous_segment: file, previous_epoch: last } = statement;
+  return {
+    ...{ format, origin, segment, epoch, key, recipients, opened_at },
+    ...(file === undefined ? {} : { previous_segment: { bytes: file.bytes, sha256: file.sha256 } }),
+    ...(last === undefined ? {} : { previous_epoch: { sequence: last.sequence, hash: last.hash } }),
+  };
+}
+
+function endInOrder({ ended_at, because }: EndStatement): EndStatement {
+  return { ended_at, because };
+}
+
+/** Undefined for what is none, or is written in another way; unknown members too: a reader never skips what it does not know. */
 export function parseSegmentStatement(body: Uint8Array): SegmentStatement | undefined {
   const value = objectOf(body);
-  if (value === undefined || Object.keys(value).some((name) => !MEMBERS.includes(name))) return undefined;
+  if (value === undefined) return undefined;
   const { format, origin, segment, epoch, key, recipients, opened_at, previous_segment, previous_epoch } = value;
-  if (format !== FORMAT || typeof origin !== 'string' || !isOrigin(origin) || typeof key !== 'string' || typeof opened_at !== 'string')
-    return undefined;
-  if (!isCount(segment) || !isCount(epoch) || !isRecipients(recipients)) return undefined;
+  if (format !== FORMAT || typeof origin !== 'string' || !isOrigin(origin)) return undefined;
+  if (typeof opened_at !== 'string' || !isTime(opened_at)) return undefined;
+  if (!isCount(segment) || !isCount(epoch) || epoch > EPOCH_MAX || !isRecipients(recipients)) return undefined;
+  if (typeof key !== 'string' || parseVerifier(key)?.name !== epochKeyName(origin, epoch)) return undefined;
   const segmentBefore = previous_segment === undefined ? {} : parsePreviousSegment(previous_segment);
   const epochBefore = previous_epoch === undefined ? {} : parsePreviousEpoch(previous_epoch);
   if (segmentBefore === undefined || epochBefore === undefined) return undefined;
-  return { format, origin, segment, epoch, key, recipients, opened_at, ...segmentBefore, ...epochBefore };
+  return asWritten({ format, origin, segment, epoch, key, recipients, opened_at, ...segmentBefore, ...epochBefore }, body);
 }
 
 export function parseEndStatement(body: Uint8Array): EndStatement | undefined {
-  const value = objectOf(body);
-  if (value === undefined) return undefined;
-  const { ended_at, because, ...rest } = value;
+  const { ended_at, because } = objectOf(body) ?? {};
   const reason = END_REASONS.find((known) => known === because);
-  return typeof ended_at === 'string' && reason !== undefined && Object.keys(rest).length === 0 ? { ended_at, because: reason } : undefined;
+  if (typeof ended_at !== 'string' || !isTime(ended_at) || reason === undefined) return undefined;
+  return asWritten({ ended_at, because: reason }, body);
+}
+
+/** Blanks, another order, escapes, a member twice or one more: two readers might take it differently, so it is none. */
+function asWritten<Statement extends SegmentStatement | EndStatement>(statement: Statement, body: Uint8Array): Statement | undefined {
+  return Buffer.from(statementBody(statement)).equals(body) ? statement : undefined;
 }
 
 function parsePreviousSegment(value: unknown): Pick<SegmentStatement, 'previous_segment'> | undefined {
