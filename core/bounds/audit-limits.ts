@@ -40,6 +40,9 @@ export const AUDIT_LIMITS = {
   auditSingleRecordsPerSecond: 20,
   auditSingleRecordsAtOnce: 100,
   auditCountedMs: 10_000,
+  /** Records of what has happened that the disk did not take; tried again so often, and past their number the oldest is counted instead. */
+  auditUnwrittenRecordsMax: 1_024,
+  auditUnwrittenRetryMs: 1_000,
   /** Going back by more is told by a verifier. */
   auditClockSkewMs: 60_000,
 
@@ -58,6 +61,10 @@ export const AUDIT_LIMITS = {
   auditStoreRetryMs: 200,
   /** One request to a store that carries no segment. */
   auditStoreRequestMs: 30_000,
+  auditStoreConnectMs: 10_000,
+  /** Credentials from a file are read again after this. */
+  auditStoreCredentialsMs: 5 * 60_000,
+  auditStoreCredentialsBytesMax: 64 * 1024,
   /** Answer of a store that is no object: a listing of 1,000 names, a refusal. */
   auditStoreAnswerBytesMax: 4 * 1024 * 1024,
   auditStoreAddressCharsMax: 2_048,
