@@ -116,6 +116,84 @@ export interface AgentSession {
       hash: string;
     };
     /**
+     * How this session is recorded.
+     */
+    audit?: {
+      /**
+       * `Off`: not at all. `Local`: in the pod alone. `Shipped`: segments go to the store of the operator.
+       */
+      mode: 'Off' | 'Local' | 'Shipped';
+      /**
+       * `Acknowledged`: an effect waits until its intent is in the store. `Local`: until it is on the disk of the pod.
+       */
+      effects?: 'Acknowledged' | 'Local';
+      /**
+       * Who can read the records.
+       *
+       * @maxItems 16
+       *
+       * Items: SHA-256 of an age recipient, as text. Example: `sha256:9f2c...`.
+       */
+      recipients?: string[];
+      /**
+       * Name of the chain. Example: `postern.dev/audit/cluster/agents/0b6f6c1e-8a0f-4a53-9d5e-3f1c2b7a9e10`.
+       */
+      origin?: string;
+      /**
+       * Verifier key of the operator, for `postern audit verify --key`. Example: `postern.dev/authority/cluster+9f2c1d3e+AbCd...`.
+       */
+      key?: string;
+      /**
+       * The last epoch whose key the operator has certified.
+       */
+      epoch?: number;
+      /**
+       * Verifier key of that epoch.
+       */
+      epochKey?: string;
+      /**
+       * When status.head was witnessed.
+       */
+      witnessedAt?: string;
+      /**
+       * Segments that are in the store.
+       */
+      shippedSegments?: number;
+      /**
+       * The last record in them.
+       */
+      shippedSequence?: number;
+      /**
+       * When the last one was stored.
+       */
+      lastShippedAt?: string;
+      /**
+       * The sidecar has shown a head that does not fit the one witnessed before. Nothing of this chain is witnessed any more.
+       */
+      conflict?: {
+        /**
+         * `Fork`: one sequence, two hashes. `Rollback`: the chain has become shorter.
+         */
+        kind: 'Fork' | 'Rollback';
+        /**
+         * Sequence and hash that were witnessed. Example: `9195 sha256:9f2c...`.
+         */
+        known: string;
+        /**
+         * Sequence and hash that were shown then.
+         */
+        shown: string;
+        /**
+         * The signed checkpoint that was shown.
+         */
+        note?: string;
+        /**
+         * When.
+         */
+        at: string;
+      };
+    };
+    /**
      * What became of each contract of the last bundle the sidecar acknowledged.
      *
      * @maxItems 500
@@ -193,7 +271,7 @@ export interface AgentSession {
       expires?: string;
     }[];
     /**
-     * Connected, DuplicateSidecar, Exposed, OnOldRevision, BundleTooLarge.
+     * Connected, DuplicateSidecar, Exposed, OnOldRevision, BundleTooLarge, Audited, AuditBroken.
      *
      * @maxItems 32
      */
