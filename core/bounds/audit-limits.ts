@@ -22,6 +22,10 @@ export const AUDIT_LIMITS = {
   auditHeadsBytesMax: 8 * 1024 * 1024,
   /** A receipt is for one of so many last checkpoints, which a verifier keeps in memory (32 bytes each). */
   auditReceiptCheckpointsMax: 1_024,
+  /** Of one kind of finding a verdict lists so many, and counts the rest. */
+  auditFindingsMax: 1_000,
+  /** A manifest a reader takes: auditManifestSegmentsMax lines of at most 200 bytes. */
+  auditManifestBytesMax: 20 * 1024 * 1024,
 
   // the writer
   /** Records and bytes that wait for their commit; more are refused. */
@@ -87,4 +91,39 @@ export const AUDIT_LIMITS = {
   auditHeadsObjectMs: 60_000,
   /** Longest wait for the operator to keep an intent, to certify a key, to witness a head. */
   auditAuthorityMs: 10_000,
+
+  // witnessing: the operator's end
+  /** Messages about the audit that one sidecar may send: an intent for each effect, and little else. */
+  auditMessagesBurst: 400,
+  auditMessagesPerSecond: 40,
+  /** Intents of one stream kept at once, and waiting for it with their bytes; more end the stream. */
+  auditIntentsAtOnceMax: 8,
+  auditIntentsWaitingMax: 400,
+  auditIntentsWaitingBytesMax: 4 * 1024 * 1024,
+  /** One intent, in its frame; what a message of the control stream carries. */
+  auditIntentBytesMax: 255 * 1024,
+  /** Other messages of one stream that wait for their answer: heads, epochs, uploads. */
+  auditQuestionsWaitingMax: 16,
+  /** Keys of its last epochs that a stream checks checkpoints with. */
+  auditEpochKeysMax: 8,
+  /**
+   * What one session may put into the store, over all its streams at one replica: a full volume at once, then at a pace far above that of
+   * calls. A sidecar that was taken over can fill a bucket no faster.
+   */
+  auditStoredBytesBurst: 80 * 1024 * 1024,
+  auditStoredBytesPerSecond: 512 * 1024,
+  auditPermitsBurst: 200,
+  auditPermitsPerSecond: 2,
+  /** Sessions whose allowances are remembered after their stream; the longest unused is forgotten first. */
+  auditAllowancesMax: 10_000,
+  /** Objects read back at once to confirm what was stored, over all streams: each is in memory, up to auditSegmentFileBytesMax. */
+  auditReadBackAtOnceMax: 4,
+  /** Names of a chain's folder looked at to find what was stored while no replica took note. */
+  auditListedNamesMax: 200_000,
+  /** A store that is safe is probed again after this; one that is not reached after the first wait, doubled up to the longest. */
+  auditProbeMs: 3_600_000,
+  auditProbeRetryMsMin: 2_000,
+  auditProbeRetryMsMax: 60_000,
+  /** Names tried for one object of heads, a second apart, where another leader has written at the same time. */
+  auditHeadsNamesMax: 10,
 } as const;
