@@ -40,6 +40,8 @@ export const AUDIT_LIMITS = {
   /** Of the audit's volume; past this share of it calls are answered AUDIT_UNAVAILABLE, the rest is for outcomes and ends. */
   auditVolumeBytes: 64 * 1024 * 1024,
   auditVolumeShareMax: 0.8,
+  /** Size limit of the volume itself: the kubelet evicts a pod whose volume is past it, so it has room beyond auditVolumeBytes. */
+  auditVolumeMiB: 80,
   /** Refusals and requests recorded one by one, a second, and at once; beyond that they are counted, one record a period. */
   auditSingleRecordsPerSecond: 20,
   auditSingleRecordsAtOnce: 100,
