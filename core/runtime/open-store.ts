@@ -29,6 +29,7 @@ export interface OpenStore extends ObjectStore, AsyncDisposable {
   probe(signal?: AbortSignal): Promise<readonly StoreWarning[]>;
   /** Only where objects can be put by whoever holds a link. */
   readonly presign?: S3Objects['presign'];
+  readonly look?: S3Objects['look'];
 }
 
 export interface OpenStoreOptions {

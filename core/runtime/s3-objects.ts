@@ -39,7 +39,12 @@ export type PlannedObject = Pick<NewObject, 'name' | 'sha256'> & { readonly byte
 export interface S3Objects extends OpenStore {
   /** Asks nobody. Throws StoreFault where credentials cannot be read. */
   presign(object: PlannedObject, lifeMs: number): Promise<PresignedPut>;
+  /** What somebody else has put, by the store's own digest where it keeps one. Throws StoreFault. */
+  look(object: PlannedObject, signal?: AbortSignal): Promise<Found>;
 }
+
+/** `other`: other bytes than those planned. */
+export type Found = 'same' | 'other' | 'absent';
 
 interface Bucket {
   readonly address: S3Address;
@@ -107,20 +112,27 @@ function lockOf(retention: Retention | undefined, clock: Clock): ObjectLock {
 
 type At = { readonly Bucket: string; readonly Key: string };
 
-/** Whether the store has exactly these bytes. By its own digest where it kept one of the whole object, else by reading them. */
-async function holds(requests: S3Requests, at: At, { sha256, bytes }: PlannedObject, signal?: AbortSignal): Promise<boolean> {
+async function holds(requests: S3Requests, at: At, object: PlannedObject, signal?: AbortSignal): Promise<boolean> {
+  const what = await found(requests, at, object, signal);
+  // There a moment ago: deleted, or a listing that lags.
+  if (what === 'absent') throw new StoreFault('unavailable', 'The store said that it has an object, and does not find it.');
+  return what === 'same';
+}
+
+/** By the store's own digest where it kept one of the whole object, else by reading it. */
+async function found(requests: S3Requests, at: At, { sha256, bytes }: PlannedObject, signal?: AbortSignal): Promise<Found> {
   const head = await requests.ask(
     { signal },
     (abortSignal) => requests.client.send(new HeadObjectCommand({ ...at, ChecksumMode: 'ENABLED' }), { abortSignal }),
     [404],
   );
-  // There a moment ago: deleted, or a listing that lags.
-  if (head === 404) throw new StoreFault('unavailable', 'The store said that it has an object, and does not find it.');
-  if (head.ContentLength !== bytes) return false;
+  if (head === 404) return 'absent';
+  if (head.ContentLength !== bytes) return 'other';
   if (head.ChecksumSHA256 !== undefined && head.ChecksumType !== 'COMPOSITE' && !head.ChecksumSHA256.includes('-'))
-    return head.ChecksumSHA256 === base64(sha256);
+    return head.ChecksumSHA256 === base64(sha256) ? 'same' : 'other';
   const content = await getObject(requests, at, bytes, signal);
-  return content !== undefined && createHash('sha256').update(content).digest().equals(sha256);
+  if (content === undefined) return 'absent';
+  return createHash('sha256').update(content).digest().equals(sha256) ? 'same' : 'other';
 }
 
 function readObject({ address, requests }: Bucket, key: string, bytesMax: number): Promise<Buffer | undefined> {
