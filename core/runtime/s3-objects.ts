@@ -67,6 +67,7 @@ export function createS3Objects(address: S3Address, options: OpenStoreOptions): 
       const lock = lockOf(address.retention === undefined ? undefined : { ...address.retention, days: 1 }, bucket.clock);
       return probeS3({ bucket: address.bucket, prefix: address.prefix, requests: bucket.requests, lock }, signal);
     },
+    look: (object, signal) => found(bucket.requests, { Bucket: address.bucket, Key: keyOf(address, object.name) }, object, signal),
     [Symbol.asyncDispose]: async () => client.destroy(),
   };
 }
