@@ -1,7 +1,176 @@
-/** What `postern audit verify` does with what it is given. */
+/** What `postern audit verify` does with what it is given: every chain there is checked, and each verdict is printed. */
+import { decodeFrame, FRAME_BYTES_MAX } from '#core/audit/frame.ts';
+import { type Heads, parseHeads } from '#core/audit/heads.ts';
+import { missingAfter, parseManifest } from '#core/audit/manifest.ts';
+import { StoreFault } from '#core/audit/object-store.ts';
+import { parseVerifier, type VerifierKey } from '#core/audit/signed-note.ts';
+import { parseStoreAddress, StoreAddressUnusable } from '#core/audit/store-address.ts';
+import { type ChainVerdict, ChainVerifier } from '#core/audit/verify.ts';
+import { systemClock } from '#core/bounds/clock.ts';
+import { limits } from '#core/bounds/limits.ts';
+import { readShortFile } from './audit-input.ts';
+import { type ChainSource, inOrder, storedChains } from './audit-source.ts';
+import { type Checked, renderVerdicts, verdictsJson } from './audit-verdict.ts';
 import type { VerifyOptions } from './audit-verify.ts';
+import { EXIT } from './exit.ts';
+import { UsageError } from './report-failure.ts';
 
-export async function verifyPaths(_paths: readonly string[], _options: VerifyOptions): Promise<void> {
-  await Promise.resolve();
-  throw new Error('not built yet');
+interface Trusted {
+  readonly keys: readonly VerifierKey[];
+  readonly heads: readonly Heads[];
+  /** Why a head was not taken. */
+  readonly refused: string | undefined;
+}
+
+export async function verifyPaths(paths: readonly string[], options: VerifyOptions): Promise<void> {
+  const trusted = await trust(options);
+  await using found = await chainsAt(paths);
+  const checked: { readonly verifier: ChainVerifier; readonly notes: readonly string[]; readonly place: string }[] = [];
+  for (const source of found.chains) checked.push(await check(source, trusted));
+  if (checked.length === 0) {
+    if (options.head.length === 0) throw noChain();
+    checked.push({ verifier: new ChainVerifier(trusted), notes: [], place: paths.join(' ') });
+  }
+  const origins = new Set(checked.flatMap(({ verifier }) => verifier.origin ?? []));
+  const verdicts: Checked[] = checked.map(({ verifier, ...rest }) => ({
+    ...rest,
+    verdict: withRefusal(verifier.verdict(origins), trusted),
+  }));
+  process.stdout.write(options.json === true ? verdictsJson(verdicts) : renderVerdicts(verdicts));
+  process.exitCode = verdicts.every(({ verdict }) => verdict.good) ? EXIT.complete : EXIT.error;
+}
+
+function withRefusal(verdict: ChainVerdict, { refused }: Trusted): ChainVerdict {
+  return refused === undefined ? verdict : { ...verdict, tail: { is: 'INVALID', sentence: `INVALID: ${refused}` }, good: false };
+}
+
+async function trust(options: VerifyOptions): Promise<Trusted> {
+  const keys = await Promise.all(options.key.map(keyOf));
+  const parsed = await Promise.all(options.head.map(async (given) => parseHeads(await noteOf(given), keys)));
+  const refused = parsed.find((head) => 'unusable' in head)?.unusable;
+  return { keys, heads: parsed.filter((head) => 'heads' in head), refused };
+}
+
+async function keyOf(given: string): Promise<VerifierKey> {
+  const literal = parseVerifier(given.trim());
+  if (literal !== undefined) return literal;
+  const key = parseVerifier((await readShortFile(given, limits.auditNoteBytesMax)).toString('latin1').trim());
+  if (key === undefined)
+    throw new UsageError('--key is no verifier key.', 'It is name+id+key, or a file with it, as "postern audit key" prints it.');
+  return key;
+}
+
+/** A note has several lines, which no path has. */
+async function noteOf(given: string): Promise<Uint8Array> {
+  if (given.includes('\n')) return Buffer.from(given.endsWith('\n') ? given : `${given}\n`, 'utf8');
+  return readShortFile(given, limits.auditHeadsBytesMax);
+}
+
+interface Found extends AsyncDisposable {
+  readonly chains: readonly ChainSource[];
+}
+
+async function chainsAt(paths: readonly string[]): Promise<Found> {
+  await using stack = new AsyncDisposableStack();
+  const addresses = paths.filter((path) => /^(?:s3|file):\/\//.test(path));
+  const { fileChains } = await import('./audit-files.ts');
+  const chains = [...(await fileChains(paths.filter((path) => !addresses.includes(path))))];
+  for (const text of addresses) {
+    const address = storeAddress(text);
+    if (address.kind === 'file') {
+      chains.push(...(await fileChains([address.folder])));
+      continue;
+    }
+    const { openStore } = await import('#core/runtime/open-store.ts');
+    const store = stack.use(await asked(() => openStore(address, { clock: systemClock, env: process.env })));
+    chains.push(...(await asked(() => storedChains(store, store.address))));
+  }
+  const kept = stack.move();
+  return { chains, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+function storeAddress(text: string): ReturnType<typeof parseStoreAddress> {
+  try {
+    return parseStoreAddress(text);
+  } catch (thrown) {
+    if (thrown instanceof StoreAddressUnusable)
+      throw new UsageError(thrown.message, 'Write s3://BUCKET/PREFIX?region=..&endpoint=.. or a folder.');
+    throw thrown;
+  }
+}
+
+async function asked<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (thrown instanceof StoreFault) throw new UsageError(thrown.message, 'Nothing was judged; try again when the store can be read.');
+    throw thrown;
+  }
+}
+
+async function check(
+  source: ChainSource,
+  { keys, heads }: Trusted,
+): Promise<Omit<Checked, 'verdict'> & { readonly verifier: ChainVerifier }> {
+  const verifier = new ChainVerifier({ keys, heads, anywhere: source.log !== undefined });
+  const notes: string[] = [];
+  if (source.log === undefined) await checkSegments(source, verifier);
+  else {
+    const { verifyLog } = await import('./audit-log-chain.ts');
+    const torn = await verifyLog(source.log, verifier);
+    if (torn > 0) notes.push(`${torn} bytes of a write that was never acknowledged stand behind the end; that is no damage`);
+    if (verifier.verdict().firstSequence > 1)
+      notes.push('this log begins where what was before it was shipped; check that where it is stored');
+  }
+  notes.push(...(await besideNotes(source, verifier)));
+  return { verifier, notes, place: source.place };
+}
+
+async function checkSegments(source: ChainSource, verifier: ChainVerifier): Promise<void> {
+  for (const segment of await asked(() => inOrder(source.segments))) {
+    verifier.begin(segment.bytes);
+    if (verifier.isBroken) return;
+    await asked(async () => {
+      for await (const piece of segment.pieces()) {
+        verifier.push(piece);
+        if (verifier.isBroken) return;
+      }
+    });
+    verifier.end();
+    if (verifier.isBroken) return;
+  }
+}
+
+/** What manifests and kept intents say beyond the end; they prove nothing, and move no verdict. */
+async function besideNotes({ beside }: ChainSource, { origin, lastSequence }: ChainVerifier): Promise<readonly string[]> {
+  const notes: string[] = [];
+  let [kept, farthest] = [0, 0];
+  for (const { kind, sequence, read } of beside) {
+    if (sequence <= lastSequence) continue;
+    const bytes = await asked(() => read(kind === 'intent' ? FRAME_BYTES_MAX : limits.auditManifestBytesMax));
+    if (kind === 'manifest') notes.push(manifestNote(bytes, origin, lastSequence));
+    else if (bytes !== undefined && isIntent(bytes, sequence)) [kept, farthest] = [kept + 1, Math.max(farthest, sequence)];
+  }
+  if (kept > 0) notes.push(`${kept} intents were kept beyond the end, to sequence ${farthest}: the tail of this chain is missing`);
+  return notes;
+}
+
+function manifestNote(bytes: Buffer | undefined, origin: string | undefined, last: number): string {
+  const manifest = bytes === undefined ? undefined : parseManifest(bytes);
+  if (manifest === undefined) return 'a manifest here cannot be read';
+  if (origin !== undefined && manifest.origin !== origin) return 'a manifest here is of another chain';
+  const { count, to } = missingAfter(manifest, last);
+  return `the manifest names ${count} segments, to sequence ${to}, that are not here whole: the tail of this chain is missing`;
+}
+
+function isIntent(bytes: Buffer, sequence: number): boolean {
+  const frame = decodeFrame(bytes, 0);
+  return !('no' in frame) && frame.form === 'sealed' && frame.sequence <= sequence && sequence < frame.sequence + frame.heads.length;
+}
+
+function noChain(): Error {
+  return new UsageError(
+    'There is no chain here: no *.seg file, and no log of a sidecar.',
+    'Name the folder or bucket that holds it. If it was there once, give --head: a missing chain is a finding.',
+  );
 }
