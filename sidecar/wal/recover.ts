@@ -20,7 +20,9 @@ export interface Recovered {
   /** Highest number that was ever given in this folder. */
   readonly lastNumber: number;
   /** Segments that hold what was read, oldest first, with the bytes that count. */
-  readonly segments: readonly { readonly number: number; readonly end: number }[];
+  readonly segments: readonly CountedSegment[];
+  /** As the newest segment says; 0: there is none. */
+  readonly floor: number;
   /** Files that hold nothing that counts: never finished, given up, or replaced. */
   readonly leftovers: readonly string[];
   /** Bytes behind the last whole frame that are not zero: a write that was cut off, and was never acknowledged. */
@@ -29,6 +31,15 @@ export interface Recovered {
   readonly sealed: boolean;
   /** The one frame that may stand in the kernel's memory only: whoever died while writing it, or was told that it failed, did not wait. */
   readonly lastFrame?: LastFrame;
+}
+
+/** A segment that counts. */
+export interface CountedSegment {
+  readonly number: number;
+  /** Of its first record. */
+  readonly sequence: number;
+  /** Behind its last byte that counts. */
+  readonly end: number;
 }
 
 export interface LastFrame {
@@ -52,19 +63,20 @@ export async function recover(disk: Disk, folder: string, onRecord: OnRecord): P
   const numbers = names.flatMap((name) => Number(SEGMENT_NAME.exec(name)?.[1] ?? 0) || []).sort((a, b) => a - b);
   const unfinished = names.filter((name) => UNFINISHED_NAME.test(name));
   const last = numbers.at(-1);
-  if (last === undefined) return { sequence: 1, lastNumber: 0, segments: [], leftovers: unfinished, tornBytes: 0, sealed: true };
+  if (last === undefined) return { sequence: 1, lastNumber: 0, segments: [], floor: 0, leftovers: unfinished, tornBytes: 0, sealed: true };
 
   const chain = await chainTo(disk, folder, last, new Set(numbers));
-  const segments: { number: number; end: number }[] = [];
+  const segments: CountedSegment[] = [];
   let state: SegmentEnd = { sequence: chain[0]?.header.sequence ?? 1, end: 0, tornBytes: 0, sealed: false };
   for (const link of chain) {
-    const { number } = link.header;
+    const { number, sequence } = link.header;
     state = readFrames(await readSegment(disk, folder, number), link, state.sequence, onRecord);
-    segments.push({ number, end: state.end });
+    segments.push({ number, sequence, end: state.end });
   }
   const counted = new Set(chain.map(({ header }) => header.number));
   const leftovers = [...unfinished, ...numbers.filter((number) => !counted.has(number)).map(segmentName)];
-  return { ...state, tail: { number: last, end: state.end }, lastNumber: last, segments, leftovers };
+  const floor = chain.at(-1)?.header.floor ?? 0;
+  return { ...state, tail: { number: last, end: state.end }, lastNumber: last, segments, floor, leftovers };
 }
 
 interface Link {
@@ -73,21 +85,31 @@ interface Link {
   readonly end?: number;
 }
 
-/** Oldest first. */
+/** Oldest first: back to the floor that the newest one states, or to the one that has none before it. */
 async function chainTo(disk: Disk, folder: string, last: number, numbers: ReadonlySet<number>): Promise<readonly Link[]> {
   const chain: Link[] = [];
   let next: { readonly number: number; readonly end?: number } | undefined = { number: last };
+  let floor = 0;
   while (next !== undefined) {
     if (!numbers.has(next.number)) throw logFault('damaged', undefined, `segment ${next.number} is missing`);
     const header = headerOf(await readSegment(disk, folder, next.number), next.number);
     chain.push({ header, ...(next.end === undefined ? {} : { end: next.end }) });
-    if (header.previous !== undefined && header.previous.number >= header.number) throw damagedHeader(header.number);
-    next = header.previous;
+    if (header.number === last) floor = header.floor ?? 0;
+    next = before(header, floor);
   }
   return chain.reverse();
 }
 
-function headerOf(bytes: Buffer, number: number): SegmentHeader {
+/** `floor`: of the newest segment, 0 for none. */
+function before(header: SegmentHeader, floor: number): SegmentHeader['previous'] {
+  const { number, previous } = header;
+  if (number < floor || (previous !== undefined && previous.number >= number)) throw damagedHeader(number);
+  if (number === floor) return undefined;
+  if (floor > 0 && (previous?.number ?? 0) < floor) throw logFault('damaged', undefined, `segment ${floor} is missing`);
+  return previous;
+}
+
+export function headerOf(bytes: Buffer, number: number): SegmentHeader {
   const header = decodeSegmentHeader(bytes);
   if (header === 'newer') throw logFault('newer', undefined, `segment ${number}`);
   // A segment gets its name when it is whole: there is no crash that leaves a bad header under it.
@@ -133,7 +155,8 @@ function tornBytes(bytes: Buffer, from: number): number {
   return end - from;
 }
 
-async function readSegment(disk: Disk, folder: string, number: number): Promise<Buffer> {
+/** Throws AUDIT_UNAVAILABLE. */
+export async function readSegment(disk: Disk, folder: string, number: number): Promise<Buffer> {
   const path = join(folder, segmentName(number));
   return reading(async () => {
     if ((await disk.sizeOf(path)) > limits.walSegmentFileBytesMax)
@@ -151,7 +174,7 @@ async function reading<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-function damaged(segment: number, sequence: number): Error {
+export function damaged(segment: number, sequence: number): Error {
   return logFault('damaged', undefined, `segment ${segment}, first broken record ${sequence}`);
 }
 

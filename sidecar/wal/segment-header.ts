@@ -13,6 +13,8 @@ export interface SegmentHeader {
    * replaces all before it.
    */
   readonly previous?: { readonly number: number; readonly end: number };
+  /** Number of the oldest segment that counts; undefined where all count that are met going backwards. */
+  readonly floor?: number;
   readonly createdAtMs: number;
 }
 
@@ -24,6 +26,7 @@ export function encodeSegmentHeader(header: SegmentHeader): Buffer {
   const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
   MAGIC.copy(bytes, 0);
   bytes.writeUInt32LE(VERSION, 8);
+  bytes.writeUInt32LE(header.floor ?? 0, 12);
   bytes.set(header.salt, 16);
   bytes.writeBigUInt64LE(BigInt(header.number), 24);
   bytes.writeBigUInt64LE(BigInt(header.sequence), 32);
@@ -41,11 +44,13 @@ export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | 'newer' | 'd
   if (bytes.readUInt32LE(8) !== VERSION) return 'newer';
   const number = (at: number) => Number(bytes.readBigUInt64LE(at));
   const previous = number(40);
+  const floor = bytes.readUInt32LE(12);
   return {
     number: number(24),
     salt: Buffer.from(bytes.subarray(16, 16 + SALT_BYTES)),
     sequence: number(32),
     ...(previous === 0 ? {} : { previous: { number: previous, end: number(48) } }),
+    ...(floor === 0 ? {} : { floor }),
     createdAtMs: number(56),
   };
 }

@@ -22,12 +22,14 @@ import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { PosternError } from '#core/error/postern-error.ts';
 import { AppendQueue, type Waiting } from './append-queue.ts';
+import { CountedSegments } from './counted-segments.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import { type FaultKind, faultKindOf, logFault } from './fault.ts';
 import { makeDurable, makeFolder } from './folder.ts';
 import { FRAME_HEADER_BYTES, type Frame, recordBytes, SALT_BYTES } from './frame.ts';
 import { FrameCounter } from './frame-counter.ts';
 import { lockFolder } from './lock.ts';
+import { type ReadRecord, readBack } from './read-back.ts';
 import { type OnRecord, type Recovered, recover, segmentName } from './recover.ts';
 import { bestEffort, nameSegment, prepareSegment, type Segment } from './segment.ts';
 import { SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment-header.ts';
@@ -69,8 +71,8 @@ export class Wal {
   #tail: { readonly number: number; readonly end: number } | undefined;
   #segment: Segment | undefined;
   #segmentBornMs = 0;
-  /** Segments that count, with what each holds. */
-  #segments: { readonly number: number; readonly end: number }[];
+  readonly #segments: CountedSegments;
+  #drops: Drop[] = [];
   #running: Promise<void> | undefined;
   #hanging = false;
   #fault: FaultKind | undefined;
@@ -102,7 +104,7 @@ export class Wal {
     this.#sequence = recovered.sequence;
     this.#lastNumber = recovered.lastNumber;
     this.#tail = recovered.tail;
-    this.#segments = [...recovered.segments];
+    this.#segments = new CountedSegments(recovered);
   }
 
   /** Why the log takes no records at the moment; the next append may find that it does again. */
@@ -112,8 +114,17 @@ export class Wal {
 
   /** Of all segments that count, without reserved room. */
   get bytes(): number {
-    const closed = this.#segments.reduce((bytes, { number, end }) => (number === this.#segment?.number ? bytes : bytes + end), 0);
-    return closed + (this.#segment?.end ?? 0);
+    return this.#segments.list(this.#tail).reduce((bytes, { end }) => bytes + end, 0);
+  }
+
+  /** What `drop` would give back, in bytes. */
+  bytesBelow(sequence: number): number {
+    return this.#segments.below(sequence, this.#sequence).reduce((bytes, { end }) => bytes + end, 0);
+  }
+
+  /** Records that are acknowledged by now, while others are appended. Throws AUDIT_UNAVAILABLE, also for what is dropped meanwhile. */
+  records(from = 1, to = Number.MAX_SAFE_INTEGER): AsyncGenerator<ReadRecord> {
+    return readBack(this.#place, this.#segments.list(this.#tail), from, Math.min(to, this.#sequence - 1));
   }
 
   /**
@@ -124,17 +135,36 @@ export class Wal {
    * after a crash may find it as one of the last.
    *
    * Many may append at once; records get their sequence in the order of the calls. `payload` (1 byte to limits.walPayloadBytesMax) must
-   * not be changed before this settles.
+   * not be changed before this settles. `sinceMs` (monotonic): when its deadline began, for who let it wait before.
    */
-  append(payload: Uint8Array): Promise<Position> {
+  append(payload: Uint8Array, sinceMs?: number): Promise<Position> {
     if (payload.length === 0 || payload.length > limits.walPayloadBytesMax) throw new RangeError(`a record of ${payload.length} bytes`);
     const refused = this.#refusal();
     if (refused !== undefined) return Promise.reject(refused);
     const { promise, resolve, reject } = Promise.withResolvers<Position>();
-    if (!this.#queue.push({ payload, atMs: this.#options.clock.monotonicMs(), resolve, reject })) return Promise.reject(logFault('busy'));
+    if (!this.#queue.push({ payload, atMs: sinceMs ?? this.#options.clock.monotonicMs(), resolve, reject }))
+      return Promise.reject(logFault('busy'));
+    this.#start();
+    return promise;
+  }
+
+  /**
+   * Gives back the leading files whose records are all below `sequence`, if there are any: a new segment states the oldest one that counts,
+   * and the others are removed once that is durable. Appends wait meanwhile. Rejects with AUDIT_UNAVAILABLE; the log is as it was then, and
+   * takes records.
+   */
+  drop(sequence: number): Promise<void> {
+    const refused = this.#refusal();
+    if (refused !== undefined) return Promise.reject(refused);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#drops.push({ sequence, resolve, reject });
+    this.#start();
+    return promise;
+  }
+
+  #start(): void {
     // From the next microtask on, so that what is appended in one go is one batch.
     this.#running ??= Promise.resolve().then(() => this.#run());
-    return promise;
   }
 
   /**
@@ -180,13 +210,31 @@ export class Wal {
 
   /** Until nobody waits: one batch after the other. */
   async #run(): Promise<void> {
-    for (let batch = this.#queue.takeBatch(); batch.length > 0; batch = this.#queue.takeBatch()) {
+    for (;;) {
+      for (const drop of this.#drops.splice(0)) await this.#drop(drop);
+      const batch = this.#queue.takeBatch();
+      if (batch.length === 0) break;
       const cancel = this.#deadline((batch[0]?.atMs ?? 0) + (this.#options.appendMs ?? limits.walAppendMs), batch);
       await this.#commit(batch).catch((error) => this.#fail(error, batch));
       cancel();
       this.#hanging = false;
     }
     this.#running = undefined;
+  }
+
+  async #drop({ sequence, resolve, reject }: Drop): Promise<void> {
+    const cancel = this.#deadline(this.#options.clock.monotonicMs() + (this.#options.appendMs ?? limits.walAppendMs), [{ reject }]);
+    try {
+      const below = this.#segments.below(sequence, this.#sequence);
+      const last = below.at(-1);
+      const kept = this.#segments.list(this.#tail)[below.length]?.number ?? this.#lastNumber + 1;
+      if (last !== undefined && kept <= FLOOR_MAX) await this.#begin(undefined, 0, kept);
+      resolve();
+    } catch (error) {
+      reject(logFault(faultKindOf(error), error));
+    }
+    cancel();
+    this.#hanging = false;
   }
 
   async #commit(batch: readonly Waiting[]): Promise<void> {
@@ -216,8 +264,8 @@ export class Wal {
     return this.#segment;
   }
 
-  /** A new segment: after the tail, or instead of everything with `replacing`. */
-  async #begin(replacing: Iterable<Uint8Array> | undefined, bytes: number): Promise<void> {
+  /** A new segment: after the tail, or instead of everything with `replacing`. It drops what is below `floor`. */
+  async #begin(replacing: Iterable<Uint8Array> | undefined, bytes: number, floor = this.#segments.floor): Promise<void> {
     this.#lastNumber += 1;
     const number = this.#lastNumber;
     const header: SegmentHeader = {
@@ -225,6 +273,7 @@ export class Wal {
       salt: randomBytes(SALT_BYTES),
       sequence: this.#sequence,
       ...(this.#tail === undefined || replacing !== undefined ? {} : { previous: this.#tail }),
+      ...(floor === 0 || replacing !== undefined ? {} : { floor }),
       createdAtMs: this.#options.clock.wallMs(),
     };
     const frames = new FrameCounter(replacing ?? [], this.#sequence);
@@ -238,22 +287,20 @@ export class Wal {
     this.#segment = segment;
     this.#segmentBornMs = this.#options.clock.monotonicMs();
     this.#sequence = frames.sequence;
-    await this.#tidy(replacing !== undefined);
+    await this.#tidy(replacing !== undefined, floor);
     this.#tail = { number, end: segment.end };
-    this.#segments.push(this.#tail);
+    this.#segments.add({ ...this.#tail, sequence: header.sequence });
   }
 
   /** Gives back reserved room of the segment before, or all segments that no longer count. Not needed for the log to be right. */
-  async #tidy(replaced: boolean): Promise<void> {
+  async #tidy(replaced: boolean, floor: number): Promise<void> {
     const { disk, folder } = this.#place;
-    if (replaced) {
-      for (const { number } of this.#segments.splice(0)) await bestEffort(() => disk.unlink(join(folder, segmentName(number))));
-      return;
-    }
     const tail = this.#tail;
-    if (tail === undefined) return;
+    if (tail !== undefined) this.#segments.close(tail);
+    const gone = replaced ? this.#segments.takeAll() : this.#segments.takeBelow(floor);
+    for (const { number } of gone) await bestEffort(() => disk.unlink(join(folder, segmentName(number))));
+    if (replaced || tail === undefined || tail.number < floor) return;
     await bestEffort(() => disk.truncate(join(folder, segmentName(tail.number)), tail.end));
-    this.#segments = [...this.#segments.filter(({ number }) => number !== tail.number), tail];
   }
 
   #fail(error: unknown, waiting: readonly { reject(error: unknown): void }[]): void {
@@ -289,6 +336,14 @@ export class Wal {
 }
 
 const CLOSE_POLL_MS = 20;
+/** What the field of the header holds. */
+const FLOOR_MAX = 2 ** 32 - 1;
+
+interface Drop {
+  readonly sequence: number;
+  resolve(): void;
+  reject(error: unknown): void;
+}
 
 /** The disk answered after its callers had been refused. */
 class Late extends Error {}

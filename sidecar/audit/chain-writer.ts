@@ -1,0 +1,344 @@
+/**
+ * Writes the chain: one commit in flight at a time, which takes what waits.
+ *
+ *   append ──▶ queue ──▶ [segment] [checkpoint of a new epoch] [certificates, receipts] [one sealed frame] [checkpoint]
+ *                                     │  one payload of the log: one durable write, whatever is in it
+ *                                     ├── durable: sequence and hash advance, who waited is told
+ *                                     └── refused: nothing advances; all who wait are refused, as the log does it
+ *
+ * What a refused payload held is not in the chain: the next one has its sequences and another hash. A crash right after a refusal may
+ * keep it; the chain then goes on from it, and nothing was acknowledged in its place.
+ */
+import { type Frame, originHash } from '#core/audit/frame.ts';
+import { createFrameSealer, type FrameSealer } from '#core/audit/seal.ts';
+import { type EndReason, statementBody } from '#core/audit/statement.ts';
+import type { Clock } from '#core/bounds/clock.ts';
+import type { Wal } from '#sidecar/wal/wal.ts';
+import type { Entry, Recorded } from './audit-log.ts';
+import { type ChainBounds, type Duties, dutiesAt } from './chain-duties.ts';
+import { chainFault } from './chain-fault.ts';
+import type { ChainLedger } from './chain-ledger.ts';
+import type { ChainVolume } from './chain-volume.ts';
+import { CommitDraft } from './commit-draft.ts';
+import { CommitQueue, lineBytes, type WaitingEntry } from './commit-queue.ts';
+import { Epoch } from './epoch.ts';
+
+export interface ChainWriterOptions {
+  readonly wal: Wal;
+  readonly ledger: ChainLedger;
+  readonly clock: Clock;
+  readonly bounds: ChainBounds;
+  readonly origin: string;
+  readonly sealer: FrameSealer;
+  /** Called once it is durable, each. MUST NOT throw. */
+  readonly onEpoch: (epoch: Epoch) => void;
+  readonly onSegment: () => void;
+  readonly onCheckpoint: (note: string) => void;
+  readonly onFault: (fault: string | undefined) => void;
+  readonly volume: ChainVolume;
+}
+
+/** A note that came from outside. */
+interface Note {
+  readonly kind: 'certificate' | 'receipt';
+  readonly body: Uint8Array;
+}
+
+interface Commit {
+  readonly draft: CommitDraft;
+  readonly sealer: FrameSealer;
+  readonly begins: boolean;
+  /** Of its epoch. */
+  readonly first: boolean;
+  readonly notes: readonly Note[];
+  readonly batch: readonly WaitingEntry[];
+  readonly sealed: Frame | undefined;
+  readonly checkpoint: string | undefined;
+  /** Records behind the last checkpoint once this one is durable. */
+  readonly unsigned: number;
+}
+
+interface Ending {
+  readonly because: EndReason;
+  resolve(checkpoint: string | undefined): void;
+  reject(error: unknown): void;
+}
+
+/** Who waits for a segment to begin. */
+interface SegmentWanted {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+interface InFlight {
+  readonly batch: readonly WaitingEntry[];
+  readonly wanted: readonly SegmentWanted[];
+}
+
+const NOBODY: InFlight = { batch: [], wanted: [] };
+
+/** Notes of one payload: with a frame of the longest kind they fit one record of the log. */
+const NOTES_MAX = 4;
+/** Age shares made while a commit is on its way to the disk, so that the next one need not wait for the curve. */
+const SHARES_READY = 4;
+const RETRY_MS = 1_000;
+/** Timers hold no longer. */
+const ALARM_MS_MAX = 2 ** 31 - 1;
+
+export class ChainWriter {
+  readonly #options: ChainWriterOptions;
+  readonly #queue = new CommitQueue();
+  readonly #notes: Note[] = [];
+  #sealer: FrameSealer;
+  #nextSealer: FrameSealer | undefined;
+  #epoch: Epoch;
+  #epochWritten = false;
+  #segmentBeganMs = 0;
+  #checkpointMs: number;
+  #unsignedRecords = 0;
+  readonly #segmentWanted: SegmentWanted[] = [];
+  #ending: Ending | undefined;
+  #ended = false;
+  #running: Promise<void> | undefined;
+  #inFlight = NOBODY;
+  #failedMs = Number.NEGATIVE_INFINITY;
+  #cancelAlarm: () => void = () => {};
+  #fault: string | undefined;
+
+  constructor(options: ChainWriterOptions) {
+    this.#options = options;
+    this.#sealer = options.sealer;
+    const { ledger, clock, origin } = options;
+    if (ledger.size === 0) ledger.hash = originHash(origin);
+    this.#epoch = new Epoch(origin, ledger, clock.monotonicMs());
+    this.#checkpointMs = clock.monotonicMs();
+  }
+
+  get fault(): string | undefined {
+    if (this.#ended || this.#ending !== undefined) return 'closed';
+    return this.#options.wal.fault ?? (this.#options.volume.over ? 'volume' : undefined);
+  }
+
+  /** Rejects with AUDIT_UNAVAILABLE. Throws RangeError for an entry that no frame may hold. */
+  append(entry: Entry): Promise<Recorded> {
+    const bytes = lineBytes(entry);
+    if (this.#ending !== undefined || this.#ended) return Promise.reject(chainFault('ended'));
+    const { promise, resolve, reject } = Promise.withResolvers<Recorded>();
+    if (!this.#queue.push({ entry, bytes, atMs: this.#options.clock.monotonicMs(), resolve, reject }))
+      return Promise.reject(chainFault('busy'));
+    this.start();
+    return promise;
+  }
+
+  /** A note that came from outside; it goes with the next commit. */
+  note(kind: Note['kind'], note: string): void {
+    if (this.#ending !== undefined || this.#ended) return;
+    this.#notes.push({ kind, body: Buffer.from(note, 'utf8') });
+    this.start();
+  }
+
+  /** From the next record on; begins a segment (AUD-21). Throws RecipientUnusable. */
+  recipients(list: readonly string[]): void {
+    this.#nextSealer = createFrameSealer(list);
+    this.start();
+  }
+
+  /** Resolves once a segment has begun behind the one that is written to; at once when that has no record beside its statements. */
+  closeSegment(): Promise<void> {
+    const idle = this.#queue.length === 0 && this.#inFlight.batch.length === 0;
+    if (this.#ended || this.#ending !== undefined || (idle && this.#options.ledger.open?.sealedMs === undefined)) return Promise.resolve();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#segmentWanted.push({ resolve, reject });
+    this.start();
+    return promise;
+  }
+
+  /** Takes no more; records what waits, the end and its checkpoint, which is returned. Rejects with AUDIT_UNAVAILABLE. */
+  end(because: EndReason): Promise<string | undefined> {
+    if (this.#ending !== undefined || this.#ended) return Promise.resolve(undefined);
+    const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+    this.#ending = { because, resolve, reject };
+    this.start();
+    return promise;
+  }
+
+  /** Takes no more, and waits for what is on its way, unless the disk does not answer. */
+  async stop(): Promise<void> {
+    if (this.#options.wal.fault !== 'hanging') await this.#running;
+    this.#ended = true;
+    this.#cancelAlarm();
+  }
+
+  start(): void {
+    this.#cancelAlarm();
+    // From the next microtask on, so that what is appended in one go is one frame.
+    this.#running ??= Promise.resolve().then(() => this.#run());
+  }
+
+  /** Resolves once nothing is on its way. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for (let due = this.#duties(); this.#owes(due); due = this.#duties()) await this.#step(due);
+    } catch (error) {
+      this.#refuse(error);
+    }
+    this.#running = undefined;
+    this.#tell();
+    this.#arm();
+  }
+
+  #owes(due: Duties): boolean {
+    if (this.#ended) return false;
+    const asked = this.#queue.length > 0 || this.#notes.length > 0 || this.#ending !== undefined;
+    return asked || this.#nextSealer !== undefined || this.#segmentWanted.length > 0 || due.epoch || due.segment || due.checkpoint;
+  }
+
+  #duties(): Duties {
+    const { ledger, clock, bounds } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (!this.#epochWritten) return { epoch: false, segment: true, checkpoint: false, nextMs: nowMs };
+    const { open } = ledger;
+    const times = {
+      epochBeganMs: this.#epoch.beganMs,
+      segmentBeganMs: this.#segmentBeganMs,
+      segmentBytes: open?.bytes ?? 0,
+      segmentHas: open?.sealedMs !== undefined ? 'records' : (open?.frames ?? 0) > 0 ? 'statements' : 'nothing',
+      checkpointMs: this.#checkpointMs,
+      unsignedRecords: this.#unsignedRecords,
+    } as const;
+    return dutiesAt(nowMs, times, bounds);
+  }
+
+  async #step(due: Duties): Promise<void> {
+    if (this.#options.volume.over) await this.#refuseForRoom();
+    const last = this.#queue.length === 0 && this.#notes.length === 0;
+    if (this.#ending !== undefined && last) await this.#finish(this.#ending);
+    else if (due.epoch) await this.#rotate();
+    else await this.#commit(due);
+  }
+
+  async #commit(due: Duties): Promise<void> {
+    const commit = await this.#compose(due);
+    await this.#write(commit.draft, commit.sealer, commit.batch[0]?.atMs);
+    this.#settle(commit);
+  }
+
+  async #compose(due: Duties): Promise<Commit> {
+    const { ledger, clock, bounds, origin } = this.#options;
+    const draft = new CommitDraft(ledger, this.#epoch.number, clock.wallMs());
+    const sealer = this.#nextSealer ?? this.#sealer;
+    this.#inFlight = { batch: [], wanted: this.#segmentWanted.splice(0) };
+    const begins = due.segment || sealer !== this.#sealer || this.#inFlight.wanted.length > 0;
+    const first = !this.#epochWritten;
+    if (begins) draft.statement('segment', this.#epoch.segment(ledger, sealer.recipients, draft.time));
+    let checkpoint = first ? draft.checkpoint(origin, this.#epoch.key) : undefined;
+    const notes = this.#notes.slice(0, NOTES_MAX);
+    for (const { kind, body } of notes) draft.statement(kind, body);
+    const batch = this.#queue.takeBatch();
+    this.#inFlight = { ...this.#inFlight, batch };
+    const sealed = await seal(draft, sealer, batch);
+    const unsigned = this.#unsignedRecords + batch.length;
+    const signs = due.checkpoint || unsigned >= bounds.auditCheckpointRecords;
+    if (signs) checkpoint = draft.checkpoint(origin, this.#epoch.key);
+    return { draft, sealer, begins, first, notes, batch, sealed, checkpoint, unsigned: signs ? 0 : unsigned };
+  }
+
+  #settle({ sealer, begins, first, notes, batch, sealed, checkpoint, unsigned }: Commit): void {
+    const { clock, onEpoch, onSegment, onCheckpoint } = this.#options;
+    const { wanted } = this.#inFlight;
+    this.#inFlight = NOBODY;
+    this.#notes.splice(0, notes.length);
+    this.#unsignedRecords = unsigned;
+    this.#sealer = sealer;
+    if (this.#nextSealer === sealer) this.#nextSealer = undefined;
+    if (begins) this.#segmentBeganMs = clock.monotonicMs();
+    if (checkpoint !== undefined) this.#checkpointMs = clock.monotonicMs();
+    this.#epochWritten = true;
+    for (const [index, { resolve }] of batch.entries())
+      if (sealed !== undefined) resolve({ sequence: sealed.sequence + index, frameSequence: sealed.sequence, frame: sealed.bytes });
+    for (const { resolve } of wanted) resolve();
+    if (first) onEpoch(this.#epoch);
+    if (begins) onSegment();
+    if (checkpoint !== undefined) onCheckpoint(checkpoint);
+  }
+
+  /** The epoch is over: its end and the checkpoint directly behind it, and then nothing more of it. */
+  async #close(because: EndReason): Promise<string> {
+    const { ledger, clock, origin, onCheckpoint } = this.#options;
+    const draft = new CommitDraft(ledger, this.#epoch.number, clock.wallMs());
+    draft.statement('end', statementBody({ ended_at: draft.time, because }));
+    const checkpoint = draft.checkpoint(origin, this.#epoch.key);
+    await this.#write(draft, this.#sealer, undefined);
+    this.#unsignedRecords = 0;
+    this.#checkpointMs = clock.monotonicMs();
+    onCheckpoint(checkpoint);
+    return checkpoint;
+  }
+
+  async #rotate(): Promise<void> {
+    const { ledger, clock, origin } = this.#options;
+    await this.#close('rotated');
+    this.#epoch = new Epoch(origin, ledger, clock.monotonicMs());
+    this.#epochWritten = false;
+  }
+
+  async #finish({ because, resolve }: Ending): Promise<void> {
+    const checkpoint = this.#epochWritten ? await this.#close(because) : undefined;
+    this.#ended = true;
+    this.#options.ledger.closeLast();
+    resolve(checkpoint);
+    this.#options.onSegment();
+  }
+
+  /** Resolves once the frames are durable, and are the chain's. */
+  async #write(draft: CommitDraft, sealer: FrameSealer, sinceMs: number | undefined): Promise<void> {
+    const { wal, ledger } = this.#options;
+    const written = wal.append(draft.payload(), sinceMs);
+    // Once the write is on its way to the disk, not before.
+    setImmediate(() => sealer.prepare(SHARES_READY));
+    const { sequence } = await written;
+    for (const frame of draft.frames) ledger.take(frame, sequence);
+    this.#tell();
+  }
+
+  async #refuseForRoom(): Promise<void> {
+    await this.#options.volume.giveBack();
+    if (!this.#options.volume.over) return;
+    for (const { reject } of this.#queue.takeWhere(({ entry }) => entry.kind !== 'outcome')) reject(chainFault('volume'));
+    this.#tell();
+  }
+
+  #refuse(error: unknown): void {
+    const { batch, wanted } = this.#inFlight;
+    this.#inFlight = NOBODY;
+    this.#failedMs = this.#options.clock.monotonicMs();
+    for (const { reject } of [...batch, ...this.#queue.takeAll(), ...wanted, ...this.#segmentWanted.splice(0)]) reject(error);
+    if (this.#ending === undefined) return;
+    this.#ended = true;
+    this.#ending.reject(error);
+  }
+
+  #arm(): void {
+    if (this.#ended || this.#running !== undefined) return;
+    const { clock } = this.#options;
+    const dueMs = Math.max(this.#duties().nextMs, this.#failedMs + RETRY_MS) - clock.monotonicMs();
+    this.#cancelAlarm = clock.alarm(Math.min(Math.max(0, dueMs), ALARM_MS_MAX), () => this.start());
+  }
+
+  #tell(): void {
+    const { fault } = this;
+    if (fault === this.#fault) return;
+    this.#fault = fault;
+    this.#options.onFault(fault);
+  }
+}
+
+async function seal(draft: CommitDraft, sealer: FrameSealer, batch: readonly WaitingEntry[]): Promise<Frame | undefined> {
+  if (batch.length === 0) return undefined;
+  const entries = batch.map(({ entry }) => entry);
+  return draft.sealed(entries, await sealer.seal(entries.map(({ text }) => `${text}\n`).join('')));
+}

@@ -1,0 +1,68 @@
+/** Records that wait for their commit, in the order they came; bounded in number and bytes (AUD-15). */
+import { limits } from '#core/bounds/limits.ts';
+import type { Entry, Recorded } from './audit-log.ts';
+
+export interface WaitingEntry {
+  readonly entry: Entry;
+  readonly bytes: number;
+  /** Monotonic. */
+  readonly atMs: number;
+  resolve(recorded: Recorded): void;
+  reject(error: unknown): void;
+}
+
+/** A sealed body is longer than its text: a header with a stanza for each recipient, and 16 bytes for each 64 KiB. */
+const BATCH_BYTES_MAX = limits.auditFrameBodyBytesMax - 16 * 1024;
+const OPERATION_ID = /^op_[a-z0-9]{26}$/;
+
+/** Bytes of its line. Throws RangeError for an entry that no frame may hold: a fault of ours, which must not reach the others of its batch. */
+export function lineBytes({ text, operationId }: Entry): number {
+  const bytes = Buffer.byteLength(text, 'utf8');
+  if (bytes === 0 || bytes > limits.auditRecordBytesMax) throw new RangeError(`an audit record of ${bytes} bytes`);
+  if (text.includes('\n')) throw new RangeError('an audit record of several lines');
+  if (operationId !== undefined && !OPERATION_ID.test(operationId)) throw new RangeError('an operation id that is none');
+  return bytes + 1;
+}
+
+export class CommitQueue {
+  #waiting: WaitingEntry[] = [];
+  #bytes = 0;
+
+  get length(): number {
+    return this.#waiting.length;
+  }
+
+  /** False when there is no room. */
+  push(waiting: WaitingEntry): boolean {
+    if (this.#waiting.length >= limits.auditQueueRecordsMax || this.#bytes + waiting.bytes > limits.auditQueueBytesMax) return false;
+    this.#waiting.push(waiting);
+    this.#bytes += waiting.bytes;
+    return true;
+  }
+
+  /** What one frame takes: at least one record, if there is any. */
+  takeBatch(): readonly WaitingEntry[] {
+    let [count, bytes] = [0, 0];
+    for (const waiting of this.#waiting) {
+      if (count >= limits.auditFrameRecordsMax || bytes + waiting.bytes > BATCH_BYTES_MAX) break;
+      count += 1;
+      bytes += waiting.bytes;
+    }
+    return this.#taken(this.#waiting.splice(0, count));
+  }
+
+  takeAll(): readonly WaitingEntry[] {
+    return this.#taken(this.#waiting.splice(0));
+  }
+
+  takeWhere(condition: (waiting: WaitingEntry) => boolean): readonly WaitingEntry[] {
+    const taken = this.#waiting.filter(condition);
+    if (taken.length > 0) this.#waiting = this.#waiting.filter((waiting) => !taken.includes(waiting));
+    return this.#taken(taken);
+  }
+
+  #taken(taken: readonly WaitingEntry[]): readonly WaitingEntry[] {
+    for (const { bytes } of taken) this.#bytes -= bytes;
+    return taken;
+  }
+}
