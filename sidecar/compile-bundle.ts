@@ -32,12 +32,13 @@ export function compileBundle(objects: readonly ResourceObject[], means: Remotes
     if (result.binding !== undefined) bindings.push(result.binding);
   }
   const remotes = new Remotes(bindings, means);
+  const masked = (text: string) => remotes.masked(text);
   const served: ServedAction[] = [];
   for (const contract of contracts) {
     const result = compileContract({ contract, bindings: bindingObjects, presets, contracts, nowMs: means.clock.wallMs() });
     problems.push(...result.problems);
     if (result.contract !== undefined)
-      served.push({ contract: result.contract, remote: remotes.of(result.contract, result.contract.target) });
+      served.push({ contract: result.contract, remote: remotes.of(result.contract, result.contract.target), masked });
   }
   if (problems.some(({ severity }) => severity === 'error')) return { problems };
   return { bundle: new Bundle(withEachUse(served, bindings), suspendedAmong(bindings)), bindings, problems };
@@ -70,6 +71,7 @@ export async function compileServed(objects: readonly ResourceObject[], means: R
     else bindings.set(object.name, binding);
   }
   const remotes = new Remotes([...bindings.values()], means, before);
+  const masked = (text: string) => remotes.masked(text);
   const served: ServedAction[] = [];
   const outcomes: ContractOutcome[] = [];
   const names = new Set<string>();
@@ -84,7 +86,7 @@ export async function compileServed(objects: readonly ResourceObject[], means: R
       continue;
     }
     outcomes.push({ contract: name, revision: result.revision });
-    served.push({ contract: result, remote: remotes.of(result, result.target) });
+    served.push({ contract: result, remote: remotes.of(result, result.target), masked });
   }
   return {
     bundle: new Bundle(withEachUse(served, [...bindings.values()]), suspendedAmong([...bindings.values()])),

@@ -192,7 +192,7 @@ export class ActionCalls implements Calls {
     const known = this.#bundle()?.has(call.action) === true;
     if (known && error.reason === 'CURSOR_INVALID') this.#means.recorder.cursorUsed(call.action, 'invalid');
     this.#means.recorder.refused(
-      { requestId: context.requestId, ...(known ? { action: call.action } : {}) },
+      { requestId: context.requestId, asked: call.action, ...(known ? { action: call.action } : {}) },
       error,
       this.#means.clock.monotonicMs() - started,
     );

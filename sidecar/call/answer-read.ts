@@ -1,6 +1,7 @@
 /**
  * From a read that passed the gate to an answer, in this order: recorded, read, evidence, remembered as ended, recorded.
- * Every failure on the way is recorded as an outcome. Nothing here waits for a disk.
+ * Every failure on the way is recorded as an outcome. The record of the intent is made durable while the remote is asked, and nothing is
+ * given before it is: a crash may lose what a read answered, never that it was asked.
  */
 
 import type { Clock } from '#core/bounds/clock.ts';
@@ -52,8 +53,14 @@ export async function answerRead(passed: Passed, means: ReadMeans, context: Call
 async function attempt(passed: Passed, means: ReadMeans, context: CallContext): Promise<ExecuteResult | PosternError> {
   const { plan } = passed;
   try {
-    await intent(passed, means);
-    return await readPlan(plan, means, context);
+    const kept = intent(passed, means);
+    // Whoever waits for it below is told; a read that fails before that has an error of its own.
+    kept.catch(() => {});
+    // While records are known not to be taken, a remote is not asked for what could not be given.
+    if (means.recorder.fault !== undefined) await kept;
+    const answer = await readPlan(plan, means, context);
+    await kept;
+    return answer;
   } catch (thrown) {
     return PosternError.from(thrown).forCall(plan);
   }
@@ -63,7 +70,7 @@ async function intent(passed: Passed, means: ReadMeans): Promise<void> {
   try {
     await means.recorder.intent(passed);
   } catch (cause) {
-    throw new PosternError('AUDIT_UNAVAILABLE', 'The record of this call cannot be kept, so nothing was sent.', { cause });
+    throw new PosternError('AUDIT_UNAVAILABLE', 'The record of this call cannot be kept, so nothing of its answer is given.', { cause });
   }
 }
 

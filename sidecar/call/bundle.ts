@@ -12,6 +12,8 @@ export interface ServedAction {
   readonly contract: CompiledContract;
   /** The remote of one source with the credential `args` choose. Throws PosternError. */
   remote(args: Readonly<Record<string, JsonValue>>, source: SourceRules | undefined): Remote;
+  /** A text without any credential of the bundle, for a record of the call. Default: there are none. */
+  masked?(text: string): string;
   /** Bindings whose owner wants a person for every effect (`approval: EachUse`). Default none. */
   readonly eachUse?: ReadonlySet<string>;
   /** Some contract lets a person decide over an incomplete answer of this read. Filled in by the bundle. */

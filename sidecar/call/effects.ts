@@ -279,7 +279,10 @@ export class Effects {
 
   /** A person found out. Whoever decides may have written it already, or may say it again. */
   async #resolved({ operationId, verdict, by }: Change & { kind: 'resolved' }): Promise<void> {
-    if (this.#means.journal.get(operationId)?.phase !== 'unknown') return;
+    const entry = this.#means.journal.get(operationId);
+    // Whoever decides at this sidecar has written it before it says so.
+    if (entry !== undefined && entry.resolution?.by !== 'settle') this.#means.recorder.found(entry.record, { verdict, by: { person: by } });
+    if (entry?.phase !== 'unknown') return;
     try {
       await this.#means.journal.resolve(operationId, verdict, by);
     } catch {

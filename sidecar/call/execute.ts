@@ -125,12 +125,18 @@ class Attempt {
     }
     this.passed ??= await this.#admit();
     this.#refuseLate();
-    await recorded(recorder.intent(this.passed, target));
+    await recorded(recorder.intent(this.passed, { target, ...this.#approver }));
     await journal.intent(operationId, target.index);
     const told = this.#refusal() ?? (await this.#send(target, seen.ifMatch));
     const answer = await this.#journaled(target, this.#steps.known(target, told));
     this.#steps.answered(target, answer);
     return answer.kind === 'done' || (goesOn && !this.#lost && this.#refusal() === undefined);
+  }
+
+  get #approver(): { readonly approver?: string } {
+    const { needs } = this.#plan;
+    const state = needs.kind === 'person' ? this.#means.decider.state(needs.question) : undefined;
+    return state?.kind === 'decided' ? { approver: state.decision.approver } : {};
   }
 
   async #admit(): Promise<Passed<EffectPlan>> {

@@ -1,5 +1,5 @@
 /**
- * The recorder of a sidecar without an audit chain: one log line at the end of each call, and its numbers. It keeps
+ * The recorder for whoever runs the sidecar: one log line at the end of each call, and its numbers. It keeps
  * no argument, no text of the remote and no id of an object.
  */
 
@@ -7,9 +7,10 @@ import type { PosternError } from '#core/error/postern-error.ts';
 import type { EffectOutcome } from '#core/runtime/effect-metrics.ts';
 import type { Log } from '#core/runtime/log.ts';
 import type { SidecarMetrics } from '#core/runtime/metrics.ts';
+import type { OperationRecord } from '#sidecar/journal/entry.ts';
 import type { Passed } from './gate.ts';
 import type { Plan } from './plan.ts';
-import type { CallEnd, Recorder, ReplayedCall } from './recorder.ts';
+import type { CallEnd, FoundOutcome, Recorder, RefusedCall, ReplayedCall } from './recorder.ts';
 
 export class RequestLog implements Recorder {
   readonly #log: Log;
@@ -60,7 +61,7 @@ export class RequestLog implements Recorder {
     this.#log.info('the outcome of an operation was told again', { request_id: requestId, operation_id: operationId, action });
   }
 
-  refused(call: { readonly requestId: string; readonly action?: string }, error: PosternError, durationMs: number): void {
+  refused(call: RefusedCall, error: PosternError, durationMs: number): void {
     this.#metrics.callFailed(call.action ?? '', error.reason, durationMs);
     this.#failed(
       {
@@ -71,6 +72,11 @@ export class RequestLog implements Recorder {
       },
       error,
     );
+  }
+
+  found({ requestId, operationId, action }: OperationRecord, { verdict }: FoundOutcome): void {
+    const status = verdict === 'notDone' ? 'not_done' : verdict;
+    this.#log.info('it was found out what became of an operation', { request_id: requestId, operation_id: operationId, action, status });
   }
 
   /** Faults of ours need a person; what a caller or a remote did wrong is news, not an alarm. */

@@ -82,6 +82,7 @@ export class Settlements {
     // It was sent once more meanwhile: what was read before that says nothing of it.
     if (this.#means.journal.get(operationId) !== entry) return;
     await this.#means.journal.resolve(operationId, verdict, 'settle');
+    this.#means.recorder.found(entry.record, { verdict, by: 'read' });
     await this.#means.decider.settled(operationId, verdict);
   }
 

@@ -5,12 +5,15 @@
 import { limits } from '#core/bounds/limits.ts';
 import type { Entry } from '#sidecar/journal/entry.ts';
 import { type EffectMeans, endOf } from './execute.ts';
+import type { FoundOutcome } from './recorder.ts';
 
 /** Tells what became of them, again where it was told before. Gives those whose outcome is not known. */
-export function tellUntold({ journal, decider }: Pick<EffectMeans, 'journal' | 'decider'>): readonly string[] {
+export function tellUntold({ journal, decider, recorder }: Pick<EffectMeans, 'journal' | 'decider' | 'recorder'>): readonly string[] {
   const unknown: string[] = [];
-  for (const { record, phase, steps } of untold(journal.list())) {
+  for (const { record, phase, steps, interrupted, resolution } of untold(journal.list())) {
     const { operationId, effect } = record;
+    // Its intent may stand in the chain without an end (failure case AUD-14). One that is planned died before its first request.
+    if (interrupted === true && resolution === undefined) recorder.found(record, { verdict: interruptedAs(phase, effect), by: 'start' });
     if (phase === 'unknown' && effect !== 'Read') {
       unknown.push(operationId);
       void decider.settled(operationId, 'unknown');
@@ -21,6 +24,11 @@ export function tellUntold({ journal, decider }: Pick<EffectMeans, 'journal' | '
     void decider.settled(operationId, phase === 'done' || phase === 'failed' ? endOf(phase, steps) : 'notDone');
   }
   return unknown;
+}
+
+function interruptedAs(phase: Entry['phase'], effect: Entry['record']['effect']): FoundOutcome['verdict'] {
+  if (phase === 'done') return 'done';
+  return phase === 'unknown' && effect !== 'Read' ? 'unknown' : 'notDone';
 }
 
 /** All that is in doubt, all that the process died with, and as many of the last that ended as could be on their way to be told. */

@@ -10,6 +10,7 @@ import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { BindingCredential } from '#sidecar/credential/attach.ts';
 import type { CredentialStore } from '#sidecar/credential/store.ts';
+import { CredentialTexts } from './credential-texts.ts';
 import type { Destinations } from './http/destinations.ts';
 import type { Transport } from './http/transport.ts';
 import { type Fault, HttpRemote } from './http-remote.ts';
@@ -38,6 +39,7 @@ export class Remotes {
   readonly #credentials = new Map<string, BindingCredential>();
   readonly #transports = new Map<string, Transport>();
   readonly #ssh: SshRemotes;
+  readonly #texts: CredentialTexts;
 
   /**
    * `before`: the remotes these take the place of. A binding that is the same keeps its credential, and with it the token that was
@@ -47,6 +49,7 @@ export class Remotes {
     this.#means = means;
     this.#bindings = new Map(bindings.map((binding) => [keyOf(binding.namespace, binding.name), binding]));
     this.#ssh = new SshRemotes(means, (namespace, name) => this.#bindings.get(keyOf(namespace, name)));
+    this.#texts = new CredentialTexts(bindings, means.store, () => this.#credentials.values());
     if (before === undefined) return;
     for (const [key, credential] of before.#credentials) {
       if (sameBinding(before.#bindings.get(key), this.#bindings.get(key))) this.#credentials.set(key, credential);
@@ -80,6 +83,11 @@ export class Remotes {
         args,
       );
     };
+  }
+
+  /** A text without the credentials of this bundle, whether or not a call has used them; the same one where it holds none. */
+  masked(text: string): string {
+    return this.#texts.masked(text);
   }
 
   #credential(binding: CompiledBinding): BindingCredential {

@@ -32,9 +32,18 @@ const CONTRACTS = contractFile({
 const OPERATION = `op_${'a'.repeat(26)}`;
 
 /** `told`: what the recorder and the remote saw, in order. `ask` stands in for the remote. */
-function build({ intent = () => {}, ask = async () => item('one') }: { intent?: Recorder['intent']; ask?: () => Promise<Exchange> } = {}) {
+function build({
+  intent = () => {},
+  fault,
+  ask = async () => item('one'),
+}: {
+  intent?: Recorder['intent'];
+  fault?: string;
+  ask?: () => Promise<Exchange>;
+} = {}) {
   const told: string[] = [];
   const recorder: Recorder = {
+    fault,
     intent: (passed) => {
       told.push('intent');
       return intent(passed);
@@ -45,6 +54,7 @@ function build({ intent = () => {}, ask = async () => item('one') }: { intent?: 
     },
     replayed: ({ action }) => told.push(`replayed ${action}`),
     refused: ({ action }, { reason }) => told.push(`refused ${action} ${reason}`),
+    found: () => {},
   };
   const { objects } = readYaml(CONTRACTS.replaceAll('UPSTREAM', 'http://127.0.0.1:9'), 'contracts.yaml');
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
@@ -94,15 +104,28 @@ test('calls: the intent is told before the remote is asked, the outcome once aft
   assert.equal(calls.running, 0);
 });
 
-test('calls: an intent that cannot be recorded sends nothing, and the operation has failed', async () => {
+test('calls: a read whose intent cannot be recorded gives nothing of its answer, and has failed', async () => {
   const { told, execute, operations } = build({ intent: () => Promise.reject(new Error('disk full')) });
   await assert.rejects(execute('{"id":"one"}', { operationId: OPERATION }), {
     reason: 'AUDIT_UNAVAILABLE',
     operationId: OPERATION,
     requestId: 'req_1',
   });
-  assert.deepEqual(told, ['intent', 'failed AUDIT_UNAVAILABLE']);
+  assert.deepEqual(told, ['intent', 'asked', 'failed AUDIT_UNAVAILABLE']);
   assert.equal(operations.get(OPERATION).state, 'failed');
+});
+
+test('calls: while records are known not to be taken, a read whose intent is refused is not sent', async () => {
+  const { told, execute } = build({ intent: () => Promise.reject(new Error('disk full')), fault: 'full' });
+  await assert.rejects(execute('{"id":"one"}', { operationId: OPERATION }), { reason: 'AUDIT_UNAVAILABLE' });
+  assert.deepEqual(told, ['intent', 'failed AUDIT_UNAVAILABLE']);
+});
+
+test('calls: a read waits for its intent after it was asked, and before it answers', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { told, execute } = build({ intent: () => promise, ask: async () => (resolve(), item('one')) });
+  await execute('{"id":"one"}', { operationId: OPERATION });
+  assert.deepEqual(told, ['intent', 'asked', 'answered']);
 });
 
 test('calls: what is refused before its intent is told as refused, with the reason', async () => {

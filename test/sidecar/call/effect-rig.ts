@@ -220,5 +220,6 @@ function recorderOf(told: string[], own: Partial<Recorder> = {}): Recorder {
     refused: (_call, { reason }) => {
       told.push(`refused ${reason}`);
     },
+    found: (operation, found) => own.found?.(operation, found),
   };
 }
