@@ -1,13 +1,25 @@
 /**
  * Seals the records of one frame to the recipients: an age v1 file (https://age-encryption.org/v1), which `age -d` opens.
  *
- * The file itself is made by age-encryption. Ours is only the wrapping of its key: the library multiplies on the curve twice a recipient
- * while the commit waits, and here the shares are made beforehand, when nothing waits. A share is used for one file and forgotten, so whoever
- * takes the process later cannot read what was sealed before.
+ * Written with the primitives of node:crypto, since sealing stands between a call and its answer: age-encryption makes the same file through
+ * Web streams and in JavaScript, and multiplies on the curve twice a recipient while the commit waits. It stays the one reader (open.ts),
+ * and the tests hold every file made here against it.
+ *
+ * All that does not hang on the text is made beforehand, when nothing waits: file key, header, key of the payload. Each is used for one file
+ * and forgotten, so whoever takes the process later cannot read what was sealed before, only the few that are ready and hold nothing yet.
  */
-import { createCipheriv, createPublicKey, diffieHellman, generateKeyPairSync, hkdfSync, type KeyObject } from 'node:crypto';
+import {
+  createCipheriv,
+  createHmac,
+  createPublicKey,
+  diffieHellman,
+  generateKeyPairSync,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { base64nopad, bech32 } from '@scure/base';
-import { Encrypter, type Recipient, Stanza } from 'age-encryption';
+import { limits } from '#core/bounds/limits.ts';
 
 /** A text that is no X25519 recipient of age (`age1...`). */
 export class RecipientUnusable extends Error {}
@@ -16,70 +28,107 @@ export interface FrameSealer {
   readonly recipients: readonly string[];
   /** The records as lines, sealed for one frame. */
   seal(lines: string): Promise<Uint8Array>;
-  /** Makes shares until so many are ready; call it when nothing waits. */
+  /** Makes what is needed until so many frames can be sealed at once, at most limits.auditPreparedSealsMax; call it when nothing waits. */
   prepare(count: number): void;
 }
 
 /** Throws RecipientUnusable. */
 export function createFrameSealer(recipients: readonly string[]): FrameSealer {
-  const all = recipients.map((text) => new PreparedRecipient(text));
-  const encrypter = new Encrypter();
-  for (const recipient of all) encrypter.addRecipient(recipient);
+  const all = recipients.map(recipientOf);
+  const ready: Opening[] = [];
+  const prepare = (count: number) => {
+    while (ready.length < Math.min(count, limits.auditPreparedSealsMax)) ready.push(makeOpening(all));
+  };
+  // A point of small order has no secret in common with anybody; better now than at the first call.
+  prepare(1);
   return {
     recipients,
-    seal: (lines) => encrypter.encrypt(lines),
-    prepare: (count) => {
-      for (const recipient of all) recipient.prepare(count);
-    },
+    seal: (lines) => Promise.resolve(sealTo(ready.pop() ?? makeOpening(all), Buffer.from(lines, 'utf8'))),
+    prepare,
   };
 }
 
-const POINT_BYTES = 32;
-const LABEL = 'age-encryption.org/v1/X25519';
+/** How a file begins, and the key of what follows. */
+interface Opening {
+  /** Header and nonce. */
+  readonly bytes: Uint8Array;
+  readonly payloadKey: Uint8Array;
+}
+
+interface SealRecipient {
+  readonly raw: Uint8Array;
+  readonly key: KeyObject;
+}
+
+const KEY_BYTES = 32;
+const FILE_KEY_BYTES = 16;
+const PAYLOAD_NONCE_BYTES = 16;
+const STREAM_NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const CHUNK_BYTES = 64 * 1024;
+const NO_SALT = new Uint8Array(0);
 /** RFC 8410: what stands before the 32 bytes of an X25519 key in DER. */
 const SPKI_PREFIX = Buffer.from('302a300506032b656e032100', 'hex');
 
-interface Share {
-  readonly point: Uint8Array;
-  readonly wrappingKey: Uint8Array;
+function makeOpening(recipients: readonly SealRecipient[]): Opening {
+  const fileKey = randomBytes(FILE_KEY_BYTES);
+  const stanzas = recipients.map((recipient) => stanzaFor(recipient, fileKey)).join('');
+  const header = `age-encryption.org/v1\n${stanzas}---`;
+  const mac = createHmac('sha256', derive(fileKey, NO_SALT, 'header'))
+    .update(header)
+    .digest();
+  const nonce = randomBytes(PAYLOAD_NONCE_BYTES);
+  const bytes = Buffer.concat([Buffer.from(`${header} ${base64nopad.encode(mac)}\n`), nonce]);
+  return { bytes, payloadKey: derive(fileKey, nonce, 'payload') };
 }
 
-/** The X25519 recipient of the specification. */
-class PreparedRecipient implements Recipient {
-  readonly #raw: Uint8Array;
-  readonly #key: KeyObject;
-  readonly #shares: Share[] = [];
+/** The X25519 stanza: an ephemeral share, and the file key under the secret in common. */
+function stanzaFor({ raw, key }: SealRecipient, fileKey: Uint8Array): string {
+  const { publicKey, privateKey } = generateKeyPairSync('x25519');
+  const share = publicKey.export({ format: 'der', type: 'spki' }).subarray(SPKI_PREFIX.length);
+  const wrappingKey = derive(sharedSecret(privateKey, key), Buffer.concat([share, raw]), 'age-encryption.org/v1/X25519');
+  const wrapped = Buffer.alloc(FILE_KEY_BYTES + TAG_BYTES);
+  sealInto(wrapped, { key: wrappingKey, nonce: new Uint8Array(STREAM_NONCE_BYTES) }, fileKey);
+  return `-> X25519 ${base64nopad.encode(share)}\n${base64nopad.encode(wrapped)}\n`;
+}
 
-  constructor(text: string) {
-    this.#raw = pointOf(text);
-    this.#key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, this.#raw]), format: 'der', type: 'spki' });
-    // A point of small order has no secret in common with anybody; better now than at the first call.
-    this.prepare(1);
+/** The payload: chunks of 64 KiB, each sealed with its number and whether it is the last one. */
+function sealTo({ bytes, payloadKey }: Opening, text: Buffer): Uint8Array {
+  const chunks = Math.max(1, Math.ceil(text.length / CHUNK_BYTES));
+  const file = Buffer.allocUnsafe(bytes.length + text.length + chunks * TAG_BYTES);
+  file.set(bytes, 0);
+  for (let index = 0, at = bytes.length; index < chunks; index += 1) {
+    const chunk = text.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES);
+    const nonce = Buffer.alloc(STREAM_NONCE_BYTES);
+    nonce.writeUInt32BE(index, STREAM_NONCE_BYTES - 5);
+    nonce[STREAM_NONCE_BYTES - 1] = index === chunks - 1 ? 1 : 0;
+    const end = at + chunk.length + TAG_BYTES;
+    sealInto(file.subarray(at, end), { key: payloadKey, nonce }, chunk);
+    at = end;
   }
+  return file;
+}
 
-  prepare(count: number): void {
-    while (this.#shares.length < count) this.#shares.push(this.#share());
-  }
+function sealInto(target: Buffer, { key, nonce }: { readonly key: Uint8Array; readonly nonce: Uint8Array }, text: Uint8Array): void {
+  const cipher = createCipheriv('chacha20-poly1305', key, nonce, { authTagLength: TAG_BYTES });
+  target.set(cipher.update(text), 0);
+  cipher.final();
+  target.set(cipher.getAuthTag(), text.length);
+}
 
-  wrapFileKey(fileKey: Uint8Array): Stanza[] {
-    const { point, wrappingKey } = this.#shares.pop() ?? this.#share();
-    const cipher = createCipheriv('chacha20-poly1305', wrappingKey, new Uint8Array(12), { authTagLength: 16 });
-    const wrapped = Buffer.concat([cipher.update(fileKey), cipher.final(), cipher.getAuthTag()]);
-    return [new Stanza(['X25519', base64nopad.encode(point)], wrapped)];
-  }
+function derive(secret: Uint8Array, salt: Uint8Array, label: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', secret, salt, label, KEY_BYTES));
+}
 
-  #share(): Share {
-    const { publicKey, privateKey } = generateKeyPairSync('x25519');
-    const point = publicKey.export({ format: 'der', type: 'spki' }).subarray(SPKI_PREFIX.length);
-    const secret = sharedSecret(privateKey, this.#key);
-    return { point, wrappingKey: new Uint8Array(hkdfSync('sha256', secret, Buffer.concat([point, this.#raw]), LABEL, POINT_BYTES)) };
-  }
+function recipientOf(text: string): SealRecipient {
+  const raw = pointOf(text);
+  return { raw, key: createPublicKey({ key: Buffer.concat([SPKI_PREFIX, raw]), format: 'der', type: 'spki' }) };
 }
 
 function pointOf(text: string): Uint8Array {
   try {
     const { prefix, bytes } = bech32.decodeToBytes(text);
-    if (prefix === 'age' && bytes.length === POINT_BYTES) return bytes;
+    if (prefix === 'age' && bytes.length === KEY_BYTES) return bytes;
   } catch {
     // The library's sentence says less than ours.
   }

@@ -31,6 +31,8 @@ export const AUDIT_LIMITS = {
   /** Records and bytes that wait for their commit; more are refused. */
   auditQueueRecordsMax: 4_096,
   auditQueueBytesMax: 8 * 1024 * 1024,
+  /** Frames that can be sealed without a multiplication on the curve; each holds a key until it is used. */
+  auditPreparedSealsMax: 256,
   /** A checkpoint is signed when so many records, or this long, have passed since the last one; when nothing happens, after the idle time. */
   auditCheckpointRecords: 1_000,
   auditCheckpointMs: 30_000,
@@ -60,6 +62,10 @@ export const AUDIT_LIMITS = {
   auditShipRetryMsMax: 60_000,
   /** A permit to upload one object. */
   auditPermitMs: 5 * 60_000,
+  /** One segment, with all that a sink asks and tries for it. */
+  auditShipMs: 200_000,
+  /** The list of what was shipped, in the folder of the audit. */
+  auditShippedListBytesMax: 4 * 1024 * 1024,
   /** Before a segment that cannot be shipped for its own sake is tried again. */
   auditPoisonRetryMs: 15 * 60_000,
   /** Tries of one request to a store, and the wait before the second, doubled each time; then the caller decides. */

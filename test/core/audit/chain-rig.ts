@@ -1,7 +1,15 @@
 /** A writer of chains for tests: what a sidecar in order writes, without a disk. */
 import { hash } from 'node:crypto';
 import { certify, checkpointText, epochKeyName, signCheckpoint } from '#core/audit/checkpoint.ts';
-import { encodeFrame, type Frame, type FrameContent, type Head, originHash, type SealedKind, type StatementKind } from '#core/audit/frame.ts';
+import {
+  encodeFrame,
+  type Frame,
+  type FrameContent,
+  type Head,
+  originHash,
+  type SealedKind,
+  type StatementKind,
+} from '#core/audit/frame.ts';
 import { cosign, makeSigningKey, type SigningKey, verifierText } from '#core/audit/signed-note.ts';
 import { statementBody } from '#core/audit/statement.ts';
 import { type ChainVerdict, ChainVerifier, type VerifyOptions } from '#core/audit/verify.ts';
