@@ -90,8 +90,8 @@ export const limits = {
   rateLimitFloorMsMin: 100,
   rateLimitCeilingMsDefault: 60 * 60_000,
 
-  /** Time running calls get to end when the sidecar is told to stop. */
-  drainMsMax: 25_000,
+  /** Time running calls get to end when the sidecar is told to stop; with auditFlushMs inside the 30 s a pod has by default. */
+  drainMsMax: 18_000,
 
   // cursors
   /** Sealed cursor text: must fit one Execute request beside its arguments. */

@@ -40,6 +40,8 @@ export const SIDECAR = {
   tokenFile: 'token',
   stateVolume: 'postern-state',
   statePath: '/var/run/postern/state',
+  auditVolume: 'postern-audit',
+  auditPath: '/var/run/postern/audit',
   audience: 'postern-control',
   callPort: 7717,
   adminPort: 7718,

@@ -11,11 +11,16 @@ import type { MountedSecret } from './caller-grants.ts';
 
 export type SidecarVolume = Readonly<Record<string, unknown>> & { readonly name: string };
 
-export const SIDECAR_VOLUMES: readonly string[] = [SIDECAR.credentialsVolume, SIDECAR.identityVolume, SIDECAR.stateVolume];
+export const SIDECAR_VOLUMES: readonly string[] = [
+  SIDECAR.credentialsVolume,
+  SIDECAR.identityVolume,
+  SIDECAR.stateVolume,
+  SIDECAR.auditVolume,
+];
 
 /** In the order of SIDECAR_VOLUMES. */
 export function sidecarVolumes(secrets: readonly MountedSecret[]): readonly SidecarVolume[] {
-  return [credentials(secrets), identity(), state()];
+  return [credentials(secrets), identity(), state(), audit()];
 }
 
 const READABLE = 0o444;
@@ -38,4 +43,12 @@ function identity(): SidecarVolume {
 
 function state(): SidecarVolume {
   return { name: SIDECAR.stateVolume, emptyDir: { sizeLimit: `${limits.sidecarStateMiB}Mi` } };
+}
+
+/**
+ * A volume of its own: a chain that waits for its store must not take the room of keys and journal. The kubelet evicts a pod whose volume is
+ * past its limit, so the sidecar stops taking calls long before (limits.auditVolumeBytes).
+ */
+function audit(): SidecarVolume {
+  return { name: SIDECAR.auditVolume, emptyDir: { sizeLimit: `${limits.auditVolumeMiB}Mi` } };
 }

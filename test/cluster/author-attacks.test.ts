@@ -77,7 +77,7 @@ test('author attack: an account that may do everything with pods', { skip }, asy
   });
 
   await attempt('a container that mounts the volumes of the sidecar is stopped by their reserved names', async () => {
-    for (const volume of ['postern-credentials', 'postern-identity', 'postern-state']) {
+    for (const volume of ['postern-credentials', 'postern-identity', 'postern-state', 'postern-audit']) {
       const container = { volumeMounts: [{ name: volume, mountPath: '/stolen' }] };
       refused(await create(pod(node.images, 'thief', { container })));
     }

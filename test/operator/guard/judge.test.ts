@@ -20,7 +20,7 @@ after(async () => cluster?.[Symbol.asyncDispose]());
 type Change = (pod: Pod) => void;
 
 const secretName = fc.constantFrom('github', 'postern-github', 'postern', 'my-postern-x', 'postern-');
-const volumeName = fc.constantFrom('data', 'postern-credentials', 'postern-identity', 'postern-state', 'postern-x');
+const volumeName = fc.constantFrom('data', 'postern-credentials', 'postern-identity', 'postern-state', 'postern-audit', 'postern-x');
 const list = fc.constantFrom('containers', 'initContainers');
 
 const push = (pod: Pod, field: string, item: object) => {

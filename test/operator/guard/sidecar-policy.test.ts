@@ -158,12 +158,15 @@ test("sidecar policy: the sidecar's volumes are what the operator makes them", {
     (volumes) => {
       volumes[2] = { name: 'postern-state', persistentVolumeClaim: { claimName: 'shared' } };
     },
+    (volumes) => {
+      volumes[3] = { name: 'postern-audit', hostPath: { path: '/var/log' } };
+    },
   ];
   for (const [index, change] of breaks.entries()) {
     const pod = injectedPod('new');
     change(pod.spec.volumes);
     const answer = await create(pod);
-    expectRefused(answer, /volume postern-(credentials|identity|state): /);
+    expectRefused(answer, /volume postern-(credentials|identity|state|audit): /);
     assert.ok(index >= 0);
   }
 });

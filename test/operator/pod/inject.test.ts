@@ -139,13 +139,13 @@ test('injection: Secrets that contracts grant meanwhile replace the whole volume
       defaultMode: 0o444,
     },
   });
-  assert.equal(after.spec.volumes?.length, 3);
+  assert.equal(after.spec.volumes?.length, 4);
 });
 
 test('injection: a volume that a pod adds beside an exact sidecar is refused', () => {
   const once = injected(agent);
   const pod = { ...once, spec: { ...once.spec, volumes: [...(once.spec.volumes ?? []), { name: 'postern-more' }] } };
-  assert.match(refused(pod), /^spec\.volumes\[3\]\.name: /);
+  assert.match(refused(pod), /^spec\.volumes\[4\]\.name: /);
 });
 
 test('injection: more Secrets than one sidecar may mount are refused, not cut', () => {
@@ -178,7 +178,7 @@ test('injection: whatever else a pod holds stays as it was, and the sidecar is f
       const after = injected(pod);
       assert.equal(first(after), 'postern');
       assert.deepEqual(after.spec.initContainers?.slice(1), podSpec.initContainers ?? []);
-      assert.deepEqual(after.spec.volumes?.slice(0, -3), podSpec.volumes ?? []);
+      assert.deepEqual(after.spec.volumes?.slice(0, -4), podSpec.volumes ?? []);
       assert.deepEqual({ ...after.spec, initContainers: 0, volumes: 0 }, { ...podSpec, initContainers: 0, volumes: 0 });
       assert.deepEqual(applyPatch(pod, podPatch(pod, after)), after);
       assert.deepEqual(podPatch(after, injected(after)), []);
