@@ -134,4 +134,20 @@ export const AUDIT_LIMITS = {
   auditProbeRetryMsMax: 60_000,
   /** Names tried for one object of heads, a second apart, where another leader has written at the same time. */
   auditHeadsNamesMax: 10,
+
+  // reading
+  /** Of a view: rows kept at once, entries of a list, characters of one text and of one JSON value. */
+  auditViewRowsMax: 10_000,
+  auditViewListMax: 200,
+  auditViewTextCharsMax: 500,
+  auditViewJsonCharsMax: 2_048,
+  /** Key file with identities of whoever reads. */
+  auditIdentityFileBytesMax: 64 * 1024,
+  auditIdentitiesMax: 64,
+  /** Chains a view looks at: one row is kept for each. */
+  auditViewChainsMax: 10_000,
+  /** A sidecar's own log that is read at once; its volume is a quarter of this. */
+  auditReadLogBytesMax: 256 * 1024 * 1024,
+  /** Between two looks at a folder whose chain is followed. */
+  auditTailMs: 1_000,
 } as const;
