@@ -4,10 +4,13 @@ import type { ConnectRequest, Hello } from '#proto/postern/control/v1/control_pb
 import { isDigest } from './session-status.ts';
 
 /** Versions of proto/postern/control/v1/control.proto that this operator speaks, oldest first. */
-export const PROTOCOLS: readonly number[] = [1, 2];
+export const PROTOCOLS: readonly number[] = [1, 2, 3];
 
 /** From this version on a stream carries effects. */
 export const EFFECTS_SINCE = 2;
+
+/** And from this one on its audit. */
+export const AUDIT_SINCE = 3;
 
 /** Throws ControlRefusal. */
 export function helloIn(request: ConnectRequest | undefined): Hello {

@@ -18,21 +18,21 @@ import type { RefusedBecause } from '#operator/approval/refusal.ts';
 import { type Change, type Key, keyOf } from '#operator/kube/cache.ts';
 import type { KubeClient } from '#operator/kube/client.ts';
 import type { Cluster } from '#operator/kube/cluster.ts';
-import { KubeError } from '#operator/kube/kube-error.ts';
 import type { ApprovalRecord, PodObject, SessionRecord } from '#operator/kube/records.ts';
 import type { ConnectRequest, Hello } from '#proto/postern/control/v1/control_pb.ts';
+import { type AuditOptions, auditMeans } from './audit-means.ts';
 import { Authenticator, type Identity } from './authenticate.ts';
 import { BundleStore } from './bundle-store.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { effectMeans, sessionsConcerned } from './effect-means.ts';
-import { chooseProtocol, EFFECTS_SINCE, helloIn } from './protocol.ts';
+import { AUDIT_SINCE, chooseProtocol, EFFECTS_SINCE, helloIn } from './protocol.ts';
 import { SessionHold } from './session-hold.ts';
 import { sessionOf } from './session-object.ts';
 import { disconnected, streamStatusOf } from './session-status.ts';
 import type { StateVerdict } from './state-verdict.ts';
 import { StatusQueue } from './status-queue.ts';
 import { ControlStream, type Send, type StreamMeans } from './stream.ts';
-import { replaced, sessionEnded } from './stream-end.ts';
+import { refusalOf, replaced, sessionEnded } from './stream-end.ts';
 
 /** For metrics and the log. MUST not throw. */
 export interface ControlObserver {
@@ -64,6 +64,8 @@ export interface ControlOptions {
   /** Between 0 and 1. Default Math.random. */
   readonly random?: () => number;
   readonly observer?: ControlObserver;
+  /** Absent: this operator knows no audit. */
+  readonly audit?: AuditOptions;
 }
 
 type Handler = BidiHandler<ConnectRequest, Parameters<Send>[0] & object>;
@@ -87,6 +89,7 @@ export class ControlService {
       budget: new ByteBudget(limits.controlPushBytesMax),
       writes: new StatusQueue({ clock, perSecond, atOnceMax }),
       effects: effectMeans(options),
+      audit: options.audit === undefined ? undefined : auditMeans(options.audit),
       stateOf: options.stateOf,
       leaseMs: () => this.#leaseMs(),
       onPushed: (durationMs) => observer?.pushed?.(durationMs),
@@ -142,6 +145,7 @@ export class ControlService {
     const { clock, random = Math.random } = this.#options;
     const ends = [...this.#streams.values()].map(async (stream) => {
       await clock.sleep(random() * limits.controlDrainMs);
+      await stream.audit?.handOver();
       stream.end(new ControlRefusal('DRAINING', 'This replica stops; connect to another one.'));
     });
     await Promise.all(ends);
@@ -216,6 +220,7 @@ export class ControlService {
     this.#streams.set(key, stream);
     const account = keyOf({ namespace, name: hold.session.spec.serviceAccount });
     if (protocol >= EFFECTS_SINCE) stream.speakOfEffects(this.#options.cluster.approvals.by('account', account));
+    stream.speakOfAudit(protocol >= AUDIT_SINCE);
     const known = this.#options.cluster.sessions.get(key);
     if (known !== undefined) stream.look(known);
     const cancel = this.#proveAgain(stream, identity.expiresMs);
@@ -285,11 +290,4 @@ interface Opened {
   readonly identity: Identity;
   readonly hold: SessionHold;
   readonly protocol: number;
-}
-
-/** What the API server could not answer now, it may answer later, and perhaps another replica. */
-function refusalOf(thrown: unknown): unknown {
-  return thrown instanceof KubeError
-    ? new ControlRefusal('NOT_READY', 'The session could not be read or written; connect again.', { cause: thrown })
-    : thrown;
 }

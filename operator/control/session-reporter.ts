@@ -21,6 +21,8 @@ export class SessionReporter {
   /** The session is another's, or gone. */
   readonly #onLost: (refusal: ControlRefusal) => void;
   #cancelSeen: (() => void) | undefined;
+  /** Who waits until what is in the status is in the API server. */
+  #waiting: (() => void)[] = [];
   #stopped = false;
 
   constructor(means: ReporterMeans, hold: SessionHold, onLost: (refusal: ControlRefusal) => void) {
@@ -47,6 +49,19 @@ export class SessionReporter {
     if (!isDeepStrictEqual(before, this.#hold.status)) this.#means.writes.request(this.#write);
   }
 
+  /** The same, with the next write. */
+  note(update: (status: StreamStatus, nowMs: number) => StreamStatus): void {
+    this.#hold.change(update);
+  }
+
+  /** Resolves once what is in the status now has been written; never, where the stream ends before. */
+  written(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.#means.writes.request(this.#write);
+    });
+  }
+
   #seenLater(): void {
     this.#cancelSeen = this.#means.clock.alarm(limits.controlSeenMs, () => {
       this.#means.writes.request(this.#write);
@@ -59,11 +74,14 @@ export class SessionReporter {
     const { clock, writes, onWriteFailed } = this.#means;
     // A stream that stands has answered a ping within the last half minute.
     this.#hold.change((status, nowMs) => ({ ...status, lastSeenAt: secondTime(nowMs) }));
+    const waiting = this.#waiting.splice(0);
     try {
       const result = await this.#hold.write();
       if (result === 'lost') this.#onLost(new ControlRefusal('STREAM_REPLACED', 'This sidecar has a newer stream.'));
+      if (result === 'written') for (const resolve of waiting) resolve();
       if (result === 'gone') this.#onLost(new ControlRefusal('NOT_READY', 'The AgentSession was deleted; connect again.'));
     } catch (error) {
+      this.#waiting.unshift(...waiting);
       onWriteFailed(this.#hold.session, error);
       clock.alarm(limits.controlWriteRetryMs, () => {
         if (!this.#stopped) writes.request(this.#write);

@@ -16,14 +16,14 @@ type Status = NonNullable<AgentSession['status']>;
 export type Condition = NonNullable<Status['conditions']>[number];
 export type StreamStatus = Pick<
   Status,
-  'version' | 'instance' | 'appliedRevision' | 'lastSeenAt' | 'contracts' | 'credentials' | 'warnings' | 'conditions'
+  'version' | 'instance' | 'appliedRevision' | 'lastSeenAt' | 'contracts' | 'credentials' | 'warnings' | 'head' | 'audit' | 'conditions'
 >;
 
-const OWN_CONDITIONS = ['Connected', 'DuplicateSidecar', 'BundleTooLarge'];
+const OWN_CONDITIONS = ['Connected', 'DuplicateSidecar', 'BundleTooLarge', 'Audited', 'AuditBroken'];
 
 /** What the last holder of the stream wrote. */
 export function streamStatusOf(status: Status | undefined): StreamStatus {
-  const { version, instance, appliedRevision, lastSeenAt, contracts, credentials, warnings, conditions = [] } = status ?? {};
+  const { version, instance, appliedRevision, lastSeenAt, contracts, credentials, warnings, head, audit, conditions = [] } = status ?? {};
   return defined({
     version,
     instance,
@@ -32,6 +32,8 @@ export function streamStatusOf(status: Status | undefined): StreamStatus {
     contracts,
     credentials,
     warnings,
+    head,
+    audit,
     conditions: conditions.filter(({ type }) => OWN_CONDITIONS.includes(type)),
   });
 }

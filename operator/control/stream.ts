@@ -12,20 +12,21 @@ import { Rate } from '#core/bounds/rate.ts';
 import { ControlRefusal } from '#core/wire/control-refusal.ts';
 import type { ApprovalRecord, SessionRecord } from '#operator/kube/records.ts';
 import type { Ack, ConnectRequest, ConnectResponseSchema, SessionState } from '#proto/postern/control/v1/control_pb.ts';
+import type { AuditExchange } from './audit-exchange.ts';
 import { bundleMessage } from './bundle.ts';
 import type { BundleStore, StoredBundle } from './bundle-store.ts';
 import type { ByteBudget } from './byte-budget.ts';
-import { EffectExchange, type ExchangeMeans, isEffect } from './effect-exchange.ts';
+import type { EffectExchange } from './effect-exchange.ts';
+import { Exchanges, type ExchangesMeans } from './exchanges.ts';
 import type { SessionHold } from './session-hold.ts';
 import { type ReporterMeans, SessionReporter } from './session-reporter.ts';
 import { acknowledged, bundleSize, conditionOf, credentialsReported, warningsReported } from './session-status.ts';
 import { type StateVerdict, sameState, sessionStateOf } from './state-verdict.ts';
 import { replaced, sessionEnded } from './stream-end.ts';
 
-export interface StreamMeans extends ReporterMeans {
+export interface StreamMeans extends ReporterMeans, ExchangesMeans {
   readonly bundles: BundleStore;
   readonly budget: ByteBudget;
-  readonly effects: ExchangeMeans;
   /** What the session may do, by the caches of this replica. `acknowledged`: a bundle was, on this stream. */
   stateOf(session: SessionRecord, acknowledged: boolean): StateVerdict;
   /** How long a sidecar may act from now without another word. */
@@ -52,8 +53,7 @@ export class ControlStream {
   readonly #startedMs: number;
   readonly #duplicateAtStart: unknown;
   readonly #watch: ReturnType<BundleStore['watch']>;
-  /** Undefined where the sidecar speaks a protocol without effects. */
-  #effects: EffectExchange | undefined;
+  readonly #exchanges: Exchanges;
   #told: SessionState | undefined;
   #wanted = true;
   #pushing = false;
@@ -73,6 +73,14 @@ export class ControlStream {
     this.#signal = signal;
     this.#rate = new Rate(means.clock, limits.controlMessagesBurst, limits.controlMessagesPerSecond);
     this.#reporter = new SessionReporter(means, hold, (refusal) => this.end(refusal));
+    const own = this;
+    this.#exchanges = new Exchanges(means, {
+      get session() {
+        return own.session;
+      },
+      state: () => this.#verdict().state,
+      wake: () => this.#wake(),
+    });
     this.#startedMs = means.clock.monotonicMs();
     this.#duplicateAtStart = conditionOf(hold.session.status, 'DuplicateSidecar');
     const { namespace, spec } = hold.session;
@@ -83,25 +91,21 @@ export class ControlStream {
     return this.#hold.session;
   }
 
-  /** The sidecar speaks of effects. `approvals`: of its account, as known now. */
+  /** `approvals`: of its account, as known now. */
   speakOfEffects(approvals: Iterable<ApprovalRecord>): EffectExchange {
-    const own = this;
-    this.#effects = new EffectExchange(
-      this.#means.effects,
-      {
-        get session() {
-          return own.session;
-        },
-        state: () => this.#verdict().state,
-        wake: () => this.#wake(),
-      },
-      approvals,
-    );
-    return this.#effects;
+    return this.#exchanges.speakOfEffects(approvals);
   }
 
   get effects(): EffectExchange | undefined {
-    return this.#effects;
+    return this.#exchanges.effects;
+  }
+
+  speakOfAudit(speaks: boolean): void {
+    this.#exchanges.speakOfAudit(speaks, this.#hold, this.#reporter);
+  }
+
+  get audit(): AuditExchange | undefined {
+    return this.#exchanges.audit;
   }
 
   /** Until the peer leaves or `end` is called; then throws what it was called with. */
@@ -118,7 +122,7 @@ export class ControlStream {
     } finally {
       this.#signal.removeEventListener('abort', wake);
       this.#reporter.stop();
-      this.#effects?.stop();
+      this.#exchanges.stop();
       this.#watch.stop();
     }
   }
@@ -166,7 +170,7 @@ export class ControlStream {
       if (this.#end === 'closed') return false;
       throw this.#end;
     }
-    const message = this.#effects?.next();
+    const message = this.#exchanges.next();
     if (message !== undefined) {
       await this.#deliver({ message });
       return true;
@@ -258,10 +262,7 @@ export class ControlStream {
   }
 
   #take({ message }: ConnectRequest): void {
-    if (isEffect(message) && this.#effects !== undefined) {
-      this.#effects.take(message);
-      return;
-    }
+    if (this.#exchanges.take(message)) return;
     if (!this.#rate.take()) throw new ControlRefusal('TOO_MANY', 'Too many messages; send what changed, when it changed.');
     if (message.case === 'ack') this.#takeAck(message.value);
     else if (message.case === 'credentials') this.#reporter.change((status) => credentialsReported(status, message.value));
