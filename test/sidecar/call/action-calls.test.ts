@@ -123,7 +123,11 @@ test('calls: while records are known not to be taken, a read whose intent is ref
 
 test('calls: a read waits for its intent after it was asked, and before it answers', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const { told, execute } = build({ intent: () => promise, ask: async () => (resolve(), item('one')) });
+  const ask = async () => {
+    resolve();
+    return item('one');
+  };
+  const { told, execute } = build({ intent: () => promise, ask });
   await execute('{"id":"one"}', { operationId: OPERATION });
   assert.deepEqual(told, ['intent', 'asked', 'answered']);
 });
