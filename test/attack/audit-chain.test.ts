@@ -131,6 +131,10 @@ function damaged(
     () => files.with(number, file.subarray(0, (where * 104_729 + bit) % file.length)),
     () => files.with(number, Buffer.concat([file, Buffer.alloc(1 + (bit % 100), bit)])),
     () => (fork.files[number] ? files.with(number, fork.files[number]) : undefined),
+    () => {
+      const theirs = fork.segments[number]?.[index];
+      return theirs && of(frames.with(index, theirs));
+    },
     () => (other.files[number] ? files.with(number, other.files[number]) : undefined),
     () => files.with(number, Buffer.from(file).fill(bit % 256, where % file.length, (where % file.length) + 8)),
   ];

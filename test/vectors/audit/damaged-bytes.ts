@@ -39,7 +39,8 @@ const STATEMENTS: readonly (readonly [what: string, sequence: number, at: number
 const [one = Buffer.alloc(0), two = Buffer.alloc(0), three = Buffer.alloc(0), four = Buffer.alloc(0)] = GOOD.files;
 const OTHER = link(OTHER_ORIGIN, goodDrafts(OTHER_ORIGIN, keysOf(OTHER_ORIGIN))).files;
 /** The same chain, by the same keys, that took another way at record 4. */
-const FORKED = link(ORIGIN, goodDrafts(ORIGIN, keysOf(ORIGIN), 'two')).files;
+const FORK = link(ORIGIN, goodDrafts(ORIGIN, keysOf(ORIGIN), 'two'));
+const FORKED = FORK.files;
 
 /** Frames of a segment by sequence, in another order or number. */
 function frames(segment: number, sequences: readonly number[]): Buffer {
@@ -122,6 +123,13 @@ export const DAMAGED_BYTES: readonly Vector[] = [
     'AUD-06',
   ),
   vector('short-file', 'The first segment cut to ten bytes.', [one.subarray(0, 10), two, three, four], 1),
+  {
+    name: 'spliced-frame-of-fork',
+    about: 'Records 13 to 15 of a fork of this chain, whole by themselves, in place of its own.',
+    case: 'AUD-16',
+    files: withBytes(13, () => FORK.segments.flatMap((there) => there.filter(({ sequence }) => sequence === 13).map(({ bytes }) => bytes))),
+    expect: { broken_at: 13 },
+  },
   {
     name: 'length-2-32-1',
     about: 'A body of 2^32-1 bytes is claimed.',
