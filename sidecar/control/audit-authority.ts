@@ -55,7 +55,13 @@ export class OperatorAuthority implements Authority {
     const size = text === undefined ? undefined : parseCheckpoint(text)?.size;
     if (size === undefined) throw new RangeError('no checkpoint');
     const note = await this.#receipts.ask(String(size), { case: 'auditHead', value: { checkpoint } });
-    if (parseNote(note)?.text === text) return note;
+    const receipt = parseNote(note);
+    if (
+      receipt !== undefined &&
+      receipt.text === text &&
+      receipt.signatures.some(({ signature }) => signature.length === COSIGNATURE_BYTES)
+    )
+      return note;
     throw unavailable('The operator witnessed something else than the head of this chain.');
   };
 
@@ -64,7 +70,7 @@ export class OperatorAuthority implements Authority {
   }
 
   readonly #keep = async (sequence: number, frame: Uint8Array): Promise<void> => {
-    if (frame.length + FRAME_AROUND > limits.controlMessageBytesMax)
+    if (frame.length > limits.auditIntentBytesMax)
       throw unavailable('This intent was written together with too many others for the operator to keep; nothing was sent. Call again.');
     await this.#intents.ask(String(sequence), { case: 'auditIntent', value: { sequence: BigInt(sequence), frame } });
   };
@@ -109,8 +115,8 @@ export class OperatorAuthority implements Authority {
   }
 }
 
-/** Tags and lengths around the bytes of a frame. */
-const FRAME_AROUND = 64;
+/** Time and signature, see FORMAT.md: 76 with the key id. A note without one is no receipt, and would break the chain. */
+const COSIGNATURE_BYTES = 72;
 
 function unavailable(message: string): PosternError {
   return new PosternError('AUDIT_UNAVAILABLE', message === '' ? 'The operator refused it without a word.' : message);

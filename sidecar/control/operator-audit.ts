@@ -26,6 +26,8 @@ export interface OperatorAuditOptions {
 
 /** From this version of the protocol on an operator knows the audit. */
 const AUDIT_SINCE = 3;
+/** As a segment's statement may name it. */
+const RECIPIENT = /^age1[a-z0-9]{1,4000}$/;
 const NOTHING: AuditTerms = { recipients: [], origin: '', shipped: false, keepsIntents: false };
 
 export class OperatorAudit implements AuditControl {
@@ -99,7 +101,9 @@ export class OperatorAudit implements AuditControl {
   /** Terms that cannot be kept leave those before: a chain that stops at a typo is what an attacker would write. */
   #heardSettings({ recipients, origin, shipped, keepsIntents }: AuditSettings): void {
     const known = this.#terms?.origin ?? '';
-    if (recipients.length > limits.auditRecipientsMax || !isOrigin(origin) || (known !== '' && known !== origin)) {
+    const good =
+      recipients.length <= limits.auditRecipientsMax && recipients.every((recipient) => RECIPIENT.test(recipient)) && isOrigin(origin);
+    if (!good || (known !== '' && known !== origin)) {
       this.#options.log.error('the operator sent settings of the audit that cannot be kept; those before stay');
       return;
     }
