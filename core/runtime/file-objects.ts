@@ -138,7 +138,7 @@ async function readObject(root: string, name: string, bytesMax: number): Promise
 async function* listObjects(root: string, below: string): AsyncGenerator<{ readonly name: string; readonly bytes: number }> {
   if (below !== '' && !(below.endsWith('/') && isObjectName(below.slice(0, -1))))
     throw new StoreFault('refused', 'That is no folder of a store: parts between / and one at its end.');
-  const folder = join(root, below);
+  const folder = resolve(root, below);
   if (!(await guarded(() => inside(root, folder)))) return;
   const entries = await guarded(() => readdir(folder, { withFileTypes: true }));
   const names = entries

@@ -55,7 +55,7 @@ export function s3Requests(address: S3Address, options: OpenStoreOptions): S3Req
         try {
           return await once(asking, work);
         } catch (error) {
-          const answered = expected.find((status) => status === statusOf(error));
+          const answered = expected.find((status) => status === statusOf(error) && !isNoBucket(error));
           if (answered !== undefined) return answered;
           const fault = s3Fault(error);
           if (fault.kind !== 'unavailable' || tries >= limits.auditStoreTriesMax || asking.signal?.aborted === true) throw fault;
@@ -87,6 +87,11 @@ function statusOf(error: unknown): number | undefined {
   const { $metadata: metadata } = error;
   if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return undefined;
   return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : undefined;
+}
+
+/** A bucket that is not there is no object that is not there. */
+function isNoBucket(error: unknown): boolean {
+  return error instanceof Error && error.name === 'NoSuchBucket';
 }
 
 function regionOf(address: S3Address, env: OpenStoreOptions['env']): string {

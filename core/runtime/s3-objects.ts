@@ -59,7 +59,7 @@ export function createS3Objects(address: S3Address, options: OpenStoreOptions): 
   return {
     address: storeAddressText(address),
     create: (object, signal) => createObject(bucket, object, signal),
-    read: (name, bytesMax) => readObject(bucket, keyOf(address, name), bytesMax),
+    read: (name, bytesMax) => readObject(bucket, name, bytesMax),
     list: (folder) => listObjects(bucket, folder),
     presign: (object, lifeMs) => presign(bucket, object, lifeMs),
     // A day is enough to see whether what is locked can be deleted.
@@ -136,8 +136,8 @@ async function found(requests: S3Requests, at: At, { sha256, bytes }: PlannedObj
   return createHash('sha256').update(content).digest().equals(sha256) ? 'same' : 'other';
 }
 
-function readObject({ address, requests }: Bucket, key: string, bytesMax: number): Promise<Buffer | undefined> {
-  return getObject(requests, { Bucket: address.bucket, Key: key }, bytesMax);
+async function readObject({ address, requests }: Bucket, name: string, bytesMax: number): Promise<Buffer | undefined> {
+  return getObject(requests, { Bucket: address.bucket, Key: keyOf(address, name) }, bytesMax);
 }
 
 async function getObject(requests: S3Requests, at: At, bytesMax: number, signal?: AbortSignal): Promise<Buffer | undefined> {
