@@ -27,7 +27,7 @@ export async function startControl(
   release: Pick<OwnRelease, 'known'>,
   cacheAgeMs: () => number,
 ): Promise<ControlPort> {
-  const { settings, connection, cluster, certificates, clock, log, metrics } = means;
+  const { settings, connection, cluster, certificates, clock, log, metrics, audit } = means;
   const service = new ControlService({
     kube: connection.client,
     cluster,
@@ -38,6 +38,7 @@ export async function startControl(
     stateOf: (session, acknowledged) => stateForStream(cluster, session, acknowledged),
     serverNowMs: () => connection.transport.serverNowMs?.() ?? clock.wallMs(),
     cacheAgeMs,
+    audit: audit.options,
     observer: {
       ended: (code, welcomed) => {
         if (!welcomed) metrics.streamRefused(code.toLowerCase());

@@ -35,6 +35,7 @@ import { RevisionAges } from '#operator/session/old-revision.ts';
 import { enqueueSessions, sessionReconcile } from '#operator/session/reconcile.ts';
 import { type BrokenGuard, GuardWatch } from './guard-watch.ts';
 import { logFields } from './log-fields.ts';
+import type { OpenAudit } from './open-audit.ts';
 import { WebhookTrust } from './webhook-trust.ts';
 
 export interface LeadershipMeans {
@@ -51,6 +52,7 @@ export interface LeadershipMeans {
   readonly observer: InformerObserver;
   /** Who is told that an approval waits; undefined: nobody. */
   readonly notices: NoticeTarget | undefined;
+  readonly audit: Pick<OpenAudit, 'headsObjects'>;
 }
 
 export class Leadership {
@@ -92,14 +94,14 @@ export class Leadership {
   }
 
   start(term: AbortSignal): void {
-    const { transport, clock, observer } = this.#means;
+    const { transport, clock, observer, audit } = this.#means;
     const rbac = this.#rbac;
     this.#stops.push(watchGrants(rbac, (subjects) => this.#reviewer.note(subjects)));
     this.#stops.push(startRbacInformers({ transport, rbac, clock, observer }));
     this.#reviewer.start();
     for (const controller of this.#controllers) controller.start();
     const signal = AbortSignal.any([term, this.#over.signal]);
-    const running = Promise.all([this.#trust.run(signal), this.#guards.run(signal)]);
+    const running = Promise.all([this.#trust.run(signal), this.#guards.run(signal), audit.headsObjects()?.run(signal)]);
     this.#stops.push(async () => void (await running));
   }
 

@@ -24,6 +24,7 @@ import { startControl } from './control-port.ts';
 import { Leader } from './leader.ts';
 import { refuseToListen } from './listen-refusal.ts';
 import { noticeTarget } from './notice-target.ts';
+import { openAudit } from './open-audit.ts';
 import { OwnRelease } from './own-release.ts';
 import { objectReadings } from './readings.ts';
 import type { ReplicaMeans } from './replica-means.ts';
@@ -39,6 +40,8 @@ export interface OperatorOptions {
   /** Names the API server calls it by, beside that of the Service: for webhooks by URL, where there is no pod network. */
   readonly hosts?: readonly string[];
   readonly clock?: Clock;
+  /** Of the process; credentials of the audit's store. Default none. */
+  readonly env?: Environment;
 }
 
 export interface RunningOperator {
@@ -63,7 +66,7 @@ export async function startInPod(settings: OperatorSettings, version: string, en
     if (error instanceof ConnectError) throw new StartRefused(error.message, 'Install the operator by its chart.', error);
     throw error;
   });
-  return startOperator({ settings, version, connection });
+  return startOperator({ settings, version, connection, env });
 }
 
 export async function startOperator({
@@ -72,21 +75,24 @@ export async function startOperator({
   connection,
   hosts = [],
   clock = systemClock,
+  env = {},
 }: OperatorOptions): Promise<RunningOperator> {
   const log = createLog({ level: settings.logLevel });
   const metrics = new OperatorMetrics(clock, version);
   const certificates = await openCertificates(settings, hosts, clock, log);
   const cluster = emptyCluster();
-  const means: ReplicaMeans = { settings, connection, cluster, certificates, clock, log, metrics };
+  const audit = await openAudit({ settings, cluster, certificates, clock, log, metrics, env });
+  const means: ReplicaMeans = { settings, connection, cluster, certificates, clock, log, metrics, audit };
   const observer = informerObserver(metrics, log);
   let stopping = false;
   await using undo = new AsyncDisposableStack();
   const ended = new AbortController();
   const release = new OwnRelease({ ...means, client: connection.client });
-  const running = Promise.all([certificates.run(ended.signal), release.run(ended.signal)]);
+  const running = Promise.all([certificates.run(ended.signal), release.run(ended.signal), audit.run(ended.signal)]);
   undo.defer(async () => {
     ended.abort(new Error('the operator stops'));
     await running;
+    await audit.close();
   });
 
   const late: { informers?: Informers; probes?: Probes } = {};
@@ -174,7 +180,7 @@ function oldestMs(informers: Informers | undefined): number {
 }
 
 function readAtScrape(
-  { metrics, cluster, certificates, clock }: ReplicaMeans,
+  { metrics, cluster, certificates, clock, audit }: ReplicaMeans,
   informers: Informers,
   leader: Leader,
   control: { open: number },
@@ -193,6 +199,8 @@ function readAtScrape(
     certificates: () => certificates.expiriesMs(),
     contestedTrust: () => leader.term?.contestedTrust() ?? {},
     brokenGuards: () => leader.term?.brokenGuards() ?? [],
+    headsWrittenMs: () => (leader.isLeading ? audit.headsWrittenMs : undefined),
+    ...(audit.options.watch === undefined ? {} : { auditStore: () => audit.options.watch ?? { state: 'unprobed', warnings: [] } }),
     ...objectReadings(
       cluster,
       () => leader.isLeading,

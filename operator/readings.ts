@@ -6,7 +6,10 @@ import type { Cluster } from '#operator/kube/cluster.ts';
 import type { ContractRecord } from '#operator/kube/records.ts';
 import { contractsBehind } from '#operator/session/behind.ts';
 
-type ObjectReadings = Pick<OperatorReadings, 'sessions' | 'sessionsBehind' | 'contracts' | 'bindings' | 'declaredWarnings' | 'approvals'>;
+type ObjectReadings = Pick<
+  OperatorReadings,
+  'sessions' | 'sessionsBehind' | 'contracts' | 'bindings' | 'declaredWarnings' | 'approvals' | 'auditSessions' | 'auditBroken'
+>;
 
 /** `isAsked`: only the leader counts objects, or every sum over replicas would count them twice. */
 export function objectReadings(cluster: Cluster, isAsked: () => boolean, nowMs: () => number = Date.now): ObjectReadings {
@@ -16,6 +19,8 @@ export function objectReadings(cluster: Cluster, isAsked: () => boolean, nowMs: 
     sessionsBehind: () => (isAsked() ? sessionsBehind(cluster) : 0),
     contracts: () => (isAsked() ? readyAmong(cluster.contracts.values()) : none),
     bindings: () => (isAsked() ? readyAmong(cluster.bindings.values()) : none),
+    auditSessions: () => (isAsked() ? sessionsByAudit(cluster) : {}),
+    auditBroken: () => (isAsked() ? brokenByNamespace(cluster) : {}),
     approvals: () => (isAsked() ? waitingByNamespace(cluster, nowMs()) : []),
     declaredWarnings: () => (isAsked() ? [...cluster.contracts.values()].flatMap(warningsOf) : []),
   };
@@ -26,6 +31,26 @@ function sessionsByState(cluster: Pick<Cluster, 'sessions'>): Readonly<Record<st
   for (const { status } of cluster.sessions.values()) {
     const state = status?.state ?? 'Pending';
     counts[state] = (counts[state] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function sessionsByAudit(cluster: Pick<Cluster, 'sessions'>): Readonly<Record<string, number>> {
+  const counts = { off: 0, local: 0, shipped: 0 };
+  for (const { status } of cluster.sessions.values()) {
+    if (status?.state !== 'Ended') counts[AUDIT_MODES[status?.audit?.mode ?? 'Off']] += 1;
+  }
+  return counts;
+}
+
+const AUDIT_MODES = { Off: 'off', Local: 'local', Shipped: 'shipped' } as const;
+
+/** Ended ones too: a chain does not mend by its pod's end. They go with their session, a day later. */
+function brokenByNamespace(cluster: Pick<Cluster, 'sessions'>): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { namespace, status } of cluster.sessions.values()) {
+    counts[namespace] ??= 0;
+    if (status?.audit?.conflict !== undefined) counts[namespace] += 1;
   }
   return counts;
 }

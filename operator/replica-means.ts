@@ -4,6 +4,7 @@ import type { OperatorMetrics } from '#core/runtime/operator-metrics.ts';
 import type { ServingCertificates } from '#operator/certificate/serving-certificates.ts';
 import type { Cluster } from '#operator/kube/cluster.ts';
 import type { Connection } from '#operator/kube/connect.ts';
+import type { OpenAudit } from './open-audit.ts';
 import type { OperatorSettings } from './settings.ts';
 
 /** What the parts of every replica have in common. */
@@ -15,4 +16,5 @@ export interface ReplicaMeans {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: OperatorMetrics;
+  readonly audit: OpenAudit;
 }

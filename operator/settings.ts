@@ -100,6 +100,42 @@ export const OPERATOR_SETTINGS = {
     fallback: '/var/run/postern/approval-webhook',
     sentence: 'Folder with ca.crt (CAs to trust instead of those of the system) and hmac.key (signs what is told), each of them optional.',
   },
+  cluster: {
+    env: 'POSTERN_CLUSTER',
+    type: 'text',
+    pattern: /^(?!standalone$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
+    fallback: 'cluster',
+    sentence:
+      'Name of this cluster in the audit: of its chains, its authority and its folder in the store. Changing it begins other chains.',
+  },
+  auditRecipients: {
+    env: 'POSTERN_AUDIT_RECIPIENTS',
+    type: 'text',
+    pattern: /^(age1[a-z0-9]{1,100}(,age1[a-z0-9]{1,100}){0,15})?$/,
+    fallback: '',
+    sentence: 'age recipients (age1...) that every record is sealed to, joined by commas; empty: nothing is recorded.',
+  },
+  auditMode: {
+    env: 'POSTERN_AUDIT_MODE',
+    type: 'choice',
+    choices: ['Acknowledged', 'Local'],
+    fallback: 'Acknowledged',
+    sentence: 'What an effect waits for: Acknowledged until its intent is in the store, Local until it is on the disk of its pod.',
+  },
+  auditStore: {
+    env: 'POSTERN_AUDIT_STORE',
+    type: 'text',
+    pattern: /^(s3:\/\/[^\s@]{1,2000})?$/,
+    fallback: '',
+    sentence: 'Store of segments, intents and heads, s3://BUCKET/PREFIX?region=..&endpoint=..; empty: records stay in their pods.',
+  },
+  auditRetention: {
+    env: 'POSTERN_AUDIT_RETENTION',
+    type: 'text',
+    pattern: /^((COMPLIANCE|GOVERNANCE):[1-9][0-9]{0,4})?$/,
+    fallback: '',
+    sentence: 'Object Lock of each new object, MODE:DAYS; empty: as the bucket has it.',
+  },
   logLevel: {
     env: 'POSTERN_LOG_LEVEL',
     type: 'choice',

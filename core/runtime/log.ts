@@ -44,6 +44,11 @@ const FIELDS = {
   /** Fingerprints of SSH host keys: what it is, and what the binding pins. */
   host_key_shown: /^SHA256:[A-Za-z0-9+/]{43}$/,
   host_key_pinned: /^SHA256:[A-Za-z0-9+/]{43}(,SHA256:[A-Za-z0-9+/]{43}){0,7}$/,
+  /** Where a chain of the audit stands: sequence and hash. */
+  head_known: /^\d{1,16} sha256:[0-9a-f]{64}$/,
+  head_shown: /^\d{1,16} sha256:[0-9a-f]{64}$/,
+  /** Public half of the key of an authority (signed note). */
+  verifier_key: /^[!-~]{1,300}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$/,
   ignored_metadata: /^[a-z-]+(,[a-z-]+)*$/,
   error_name: WORD,
   error_code: WORD,

@@ -138,6 +138,65 @@ export const OPERATOR_METRICS = {
     labels: ['what', 'reason'],
   },
 
+  // audit
+  operator_audit_sessions: {
+    type: 'gauge',
+    unit: 'sessions',
+    help: 'Sessions that have not ended, by how they are recorded (off, local, shipped).',
+    labels: ['mode'],
+  },
+  operator_audit_broken_sessions: {
+    type: 'gauge',
+    unit: 'sessions',
+    help: 'Sessions whose sidecar has shown a head that does not fit the witnessed one.',
+    labels: ['namespace'],
+  },
+  operator_audit_conflicts_total: {
+    type: 'counter',
+    unit: 'total',
+    help: 'Heads that do not fit the witnessed one, by kind (fork, rollback); the first of each session.',
+    labels: ['kind'],
+  },
+  operator_audit_refused_total: {
+    type: 'counter',
+    unit: 'total',
+    help: 'What sidecars asked of the witness and did not get, by what (epoch, head, intent, upload) and reason.',
+    labels: ['what', 'reason'],
+  },
+  operator_audit_intents_kept_total: { type: 'counter', unit: 'total', help: 'Intents of effects put into the store.', labels: [] },
+  operator_audit_intents_kept_bytes_total: { type: 'counter', unit: 'total', help: 'Bytes of those.', labels: [] },
+  operator_audit_segments_stored_total: {
+    type: 'counter',
+    unit: 'total',
+    help: 'Segments found in the store after their upload.',
+    labels: [],
+  },
+  operator_audit_segments_stored_bytes_total: { type: 'counter', unit: 'total', help: 'Bytes of those.', labels: [] },
+  operator_audit_store_state: {
+    type: 'gauge',
+    unit: 'state',
+    help: '1 for what the store of the audit is (unprobed, safe, unsafe, unavailable, refused); nothing is stored unless safe.',
+    labels: ['state'],
+  },
+  operator_audit_store_warning_state: {
+    type: 'gauge',
+    unit: 'state',
+    help: '1 for what the store of the audit allows and should not (deletable, hideable, overwritable).',
+    labels: ['warning'],
+  },
+  operator_audit_heads_objects_total: {
+    type: 'counter',
+    unit: 'total',
+    help: 'Objects with the heads of chains that moved, by outcome (written, failed).',
+    labels: ['outcome'],
+  },
+  operator_audit_heads_written_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'Unix time of the last such object of this replica.',
+    labels: [],
+  },
+
   // rotation and certificates
   operator_rotations_total: {
     type: 'counter',

@@ -34,6 +34,13 @@ export interface OperatorReadings {
   brokenGuards(): readonly { readonly policy: string; readonly state: string }[];
   /** One for each namespace that has approvals, also when none waits: a gauge that goes away says nothing. */
   approvals(): readonly WaitingInNamespace[];
+  /** Sessions by how they are recorded. */
+  auditSessions(): Readonly<Record<string, number>>;
+  /** By namespace. */
+  auditBroken(): Readonly<Record<string, number>>;
+  auditStore(): { readonly state: string; readonly warnings: readonly string[] };
+  /** Unix time in milliseconds; undefined before the first. */
+  headsWrittenMs(): number | undefined;
 }
 
 export interface WaitingInNamespace {
@@ -86,6 +93,26 @@ export class OperatorMetrics {
     this.#readObjects(readings);
     this.#readGuards(readings);
     this.#readApprovals(readings);
+    this.#readAudit(readings);
+  }
+
+  #readAudit({ auditSessions, auditBroken, auditStore, headsWrittenMs }: Partial<OperatorReadings>) {
+    const recorder = this.#recorder;
+    if (auditSessions !== undefined)
+      recorder.gauge('operator_audit_sessions', () => Object.entries(auditSessions()).map(([mode, count]) => [{ mode }, count]));
+    if (auditBroken !== undefined)
+      recorder.gauge('operator_audit_broken_sessions', () =>
+        Object.entries(auditBroken()).map(([namespace, count]) => [{ namespace }, count]),
+      );
+    if (auditStore !== undefined) {
+      recorder.gauge('operator_audit_store_state', () => [[{ state: auditStore().state }, 1]]);
+      recorder.gauge('operator_audit_store_warning_state', () => auditStore().warnings.map((warning) => [{ warning }, 1] as const));
+    }
+    if (headsWrittenMs !== undefined)
+      recorder.gauge('operator_audit_heads_written_seconds', () => {
+        const ms = headsWrittenMs();
+        return ms === undefined ? [] : [[{}, ms / 1000]];
+      });
   }
 
   #readApprovals({ approvals }: Partial<OperatorReadings>) {
@@ -175,6 +202,29 @@ export class OperatorMetrics {
 
   effectRefused(what: string, reason: string): void {
     this.#recorder.add('operator_effects_refused_total', { what, reason });
+  }
+
+  /** The first of a session. */
+  headConflict(kind: 'fork' | 'rollback'): void {
+    this.#recorder.add('operator_audit_conflicts_total', { kind });
+  }
+
+  auditRefused(what: string, reason: string): void {
+    this.#recorder.add('operator_audit_refused_total', { what, reason });
+  }
+
+  intentKept(bytes: number): void {
+    this.#recorder.add('operator_audit_intents_kept_total', {});
+    this.#recorder.add('operator_audit_intents_kept_bytes_total', {}, bytes);
+  }
+
+  segmentStored(bytes: number): void {
+    this.#recorder.add('operator_audit_segments_stored_total', {});
+    this.#recorder.add('operator_audit_segments_stored_bytes_total', {}, bytes);
+  }
+
+  headsObject(outcome: 'written' | 'failed'): void {
+    this.#recorder.add('operator_audit_heads_objects_total', { outcome });
   }
 
   /** Loads the client library ahead of the first scrape. */

@@ -67,6 +67,11 @@ export class ServingCertificates {
     return this.#authorities.all.map(({ pin }) => pin);
   }
 
+  /** PEM; of the CA that is current, for what is derived from it. */
+  get authorityKey(): string {
+    return this.#authorities.current.keyPem;
+  }
+
   /** PEM; what webhook configurations are to trust. */
   get caBundle(): string {
     return caBundleOf(this.#authorities);

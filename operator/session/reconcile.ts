@@ -36,15 +36,19 @@ const PART: StatusPart = {
 /** For a Controller; throws KubeError. */
 export function sessionReconcile(options: SessionReconcileOptions): (key: Key) => Promise<{ readonly afterMs: number } | undefined> {
   const { client, cluster, clock } = options;
+  /** UIDs whose broken audit was told in this term. */
+  const brokenTold = new Set<string>();
   return async (key) => {
     const session = cluster.sessions.get(key);
     if (session === undefined) return undefined;
+    tellBroken(options, session, brokenTold);
     const pod = podOf(cluster, session);
     const facts: SessionFacts = { ...cachedFacts(cluster, session), podGone: await podGone(client, session, pod) };
     const step = sessionStep({ session, facts, imageDigest: pod?.imageDigest }, clock.wallMs());
     const ref = { namespace: session.namespace, name: session.name };
     if (step.deleteInMs === 0) {
       await client.delete(KINDS.sessions, ref, { uid: session.uid });
+      brokenTold.delete(session.uid);
       return undefined;
     }
     if (step.outlivesPod && !(await dropOwner(client, session))) return undefined;
@@ -115,4 +119,13 @@ function tell({ events }: SessionReconcileOptions, session: SessionRecord, { sta
   if (event === undefined) return;
   const { namespace, name, uid } = session;
   events.tell({ kind: KINDS.sessions, namespace, name, uid }, { ...event, action: 'Judge', note: because });
+}
+
+/** Both heads stand in it: the condition goes with its session, an Event may have been kept elsewhere. */
+function tellBroken({ events }: SessionReconcileOptions, { namespace, name, uid, status }: SessionRecord, told: Set<string>): void {
+  const broken = (status?.conditions ?? []).find((condition) => condition.type === 'AuditBroken' && condition.status === 'True');
+  if (broken === undefined || told.has(uid)) return;
+  told.add(uid);
+  const note = broken.message;
+  events.tell({ kind: KINDS.sessions, namespace, name, uid }, { type: 'Warning', reason: 'AuditBroken', action: 'Witness', note });
 }

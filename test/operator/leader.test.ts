@@ -9,6 +9,7 @@ import { ServingCertificates } from '#operator/certificate/serving-certificates.
 import { emptyCluster } from '#operator/kube/cluster.ts';
 import { connectionTo } from '#operator/kube/connect.ts';
 import { LEASE, Leader } from '#operator/leader.ts';
+import { openAudit } from '#operator/open-audit.ts';
 import { readOperatorSettings } from '#operator/settings.ts';
 import { unavailable } from '#test/servers/build.ts';
 import { startKubeApiserver } from '#test/servers/kube-apiserver.ts';
@@ -40,23 +41,20 @@ test('leader: a lease that was taken away is a warning, one that is given away a
     },
   });
   const connection = connectionTo(accessTo(api));
-  const leader = new Leader(
-    {
-      settings: read.settings,
-      connection,
-      cluster: emptyCluster(),
-      certificates: await ServingCertificates.open({
-        folder: authority.folder,
-        hosts: ['localhost'],
-        clock: systemClock,
-        onProblem: () => {},
-      }),
+  const means = {
+    settings: read.settings,
+    cluster: emptyCluster(),
+    certificates: await ServingCertificates.open({
+      folder: authority.folder,
+      hosts: ['localhost'],
       clock: systemClock,
-      log: createLog({ level: 'info', destination }),
-      metrics: new OperatorMetrics(systemClock),
-    },
-    {},
-  );
+      onProblem: () => {},
+    }),
+    clock: systemClock,
+    log: createLog({ level: 'info', destination }),
+    metrics: new OperatorMetrics(systemClock),
+  };
+  const leader = new Leader({ ...means, connection, audit: await openAudit({ ...means, env: {} }) }, {});
   leader.start();
   await until(() => leader.isLeading);
   const path = `/apis/coordination.k8s.io/v1/namespaces/default/leases/${LEASE}`;
