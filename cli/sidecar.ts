@@ -6,6 +6,7 @@ import { LOG_LEVELS, type LogLevel } from '#sidecar/settings.ts';
 import { parseAddress } from './connection.ts';
 import { EXIT } from './exit.ts';
 import { UsageError } from './report-failure.ts';
+import { auditSettings, checkAudit, collect } from './sidecar-audit.ts';
 import { untilTold } from './until-told.ts';
 import { VERSION } from './version.ts';
 
@@ -19,6 +20,10 @@ interface Options {
   readonly adminListen: string;
   readonly state?: string;
   readonly approvals?: string;
+  readonly auditRecipient?: readonly string[];
+  readonly audit?: string;
+  readonly auditKey?: string;
+  readonly auditStore?: string;
   readonly allowLoopback?: boolean;
   readonly logLevel: LogLevel;
 }
@@ -45,6 +50,13 @@ export function sidecarCommand(): Command {
     .option(
       '--approvals <SOCKET>',
       "path of a unix socket for postern approvals, approve, deny and resolve; the agent's user must not be able to open it",
+    )
+    .option('--audit-recipient <age1...>', 'who can read what is recorded (repeatable); without one nothing is recorded', collect)
+    .option('--audit <DIR>', 'folder of the audit chain (default: STATE/audit)')
+    .option('--audit-key <FILE>', 'key that answers for the chain; made at the first start (default: STATE/audit-key)')
+    .option(
+      '--audit-store <URL>',
+      'where segments go: file:///DIR or s3://BUCKET/PREFIX?region=..&endpoint=.. (default: STATE/audit-archive)',
     )
     .option('--allow-loopback', 'let bindings reach loopback addresses they name literally (development only)')
     .addOption(new Option('--log-level <LEVEL>', 'how much to log, as JSON lines on standard error').choices(LOG_LEVELS).default('info'))
@@ -74,6 +86,7 @@ async function start(options: Options, control: ControlSettings | undefined): Pr
     ...endpoint('adminHost', 'adminPort', options.adminListen),
     ...(options.state === undefined ? {} : { state: options.state }),
     ...(options.approvals === undefined ? {} : { approvals: options.approvals }),
+    ...auditSettings(options, process.env),
     allowLoopback: options.allowLoopback === true,
     logLevel: options.logLevel,
   };
@@ -86,6 +99,7 @@ async function start(options: Options, control: ControlSettings | undefined): Pr
 function controlOf(options: Options): ControlSettings | undefined {
   const { contracts, control, controlPin: pin, controlToken: tokenFile, state } = options;
   checkApprovals(options);
+  checkAudit(options);
   if (control === undefined) {
     if (contracts === undefined) throw new UsageError('neither --contracts nor --control is given', 'Name files, or an operator.');
     if (pin !== undefined || tokenFile !== undefined)
@@ -171,6 +185,7 @@ Examples:
   postern sidecar --contracts contracts/ --credentials credentials/
   postern sidecar --contracts list.yaml binding.yaml --credentials /run/secrets --state /var/lib/postern
   postern sidecar --contracts contracts/ --credentials credentials/ --state state/ --approvals /run/postern/approvals.sock
+  postern sidecar --contracts contracts/ --credentials credentials/ --state state/ --audit-recipient age1...
   postern sidecar --control postern-operator.postern-system.svc:7720 --control-pin sha256:9f2c... \\
     --control-token /var/run/postern/identity/token --credentials /var/run/postern/credentials --state /var/run/postern/state
 

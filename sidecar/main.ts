@@ -3,6 +3,7 @@
  * metrics and probes come after it, because their web framework costs more than the rest of the start.
  */
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Clock, systemClock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
@@ -19,7 +20,6 @@ import { ActionService } from '#proto/postern/v1/action_pb.ts';
 import { ActionCalls } from '#sidecar/call/action-calls.ts';
 import { DoubtfulReads } from '#sidecar/call/doubtful-reads.ts';
 import { EvidenceSealer } from '#sidecar/call/evidence.ts';
-import { RequestLog } from '#sidecar/call/request-log.ts';
 import { compileBundle } from '#sidecar/compile-bundle.ts';
 import { type Configuration, fixedConfiguration } from '#sidecar/configuration.ts';
 import type { ControlSettings } from '#sidecar/control/control-settings.ts';
@@ -31,8 +31,12 @@ import { Destinations } from '#sidecar/execute/http/destinations.ts';
 import type { RemotesMeans } from '#sidecar/execute/open-remotes.ts';
 import type { DurableJournal } from '#sidecar/journal/durable-journal.ts';
 import { Operations } from '#sidecar/journal/operations.ts';
+import { Audit, followTerms } from '#sidecar/open-audit.ts';
 import { journalOrNone, journalOrRefuse, openEffects } from '#sidecar/open-effects.ts';
+import { ownAuditOrRefuse } from '#sidecar/own-audit.ts';
+import { questionWatch, recordCalls } from '#sidecar/record-calls.ts';
 import { actionService } from '#sidecar/serve/action-service.ts';
+import { bundleEvent, SessionEvents } from '#sidecar/session-events.ts';
 import { keysOrNone, keysOrRefuse } from '#sidecar/session-keys.ts';
 import type { SidecarSettings } from '#sidecar/settings.ts';
 import { StartRefused, systemCodeOf } from '#sidecar/start-refused.ts';
@@ -57,10 +61,12 @@ export async function startSidecar(objects: readonly ResourceObject[], settings:
   if (bundle === undefined) throw new StartRefused('the contracts have problems', LINT, problems);
   parts.metrics.serve(bundle.actions().map(({ contract }) => contract));
   const keys = keysOrRefuse(settings.state);
+  parts.events.tell(bundleEvent(bundle));
   warnOf(bindings, settings, parts.log);
   if (settings.allowLoopback) parts.log.warn('loopback destinations are allowed, for development only');
   const journal = await journalOrRefuse(parts, settings.state);
-  return serve(parts, settings, keys, fixedConfiguration(bundle), journal);
+  const audit = await ownAuditOrRefuse(parts, settings);
+  return serve(parts, settings, keys, { configuration: fixedConfiguration(bundle), journal, audit });
 }
 
 /**
@@ -88,7 +94,10 @@ export async function serveControlled(control: ControlSettings, settings: Sideca
     kept: directory === undefined ? undefined : new KeptBundle(directory, keys.stateKey),
   });
   await configuration.restore();
-  return serve(parts, settings, keys, configuration, journal);
+  const folder = settings.auditFolder ?? join(directory ?? settings.state ?? '.', 'audit');
+  const audit = new Audit(parts, { folder, authority: configuration.audit.authority });
+  const unfollow = await followTerms(audit, parts, folder, configuration.audit);
+  return serve(parts, settings, keys, { configuration, journal, audit, unfollow });
 }
 
 interface Parts {
@@ -98,6 +107,16 @@ interface Parts {
   readonly destinations: Destinations;
   readonly store: CredentialStore;
   readonly remotes: RemotesMeans;
+  readonly events: SessionEvents;
+}
+
+/** What differs by who configures. */
+interface Configured {
+  readonly configuration: Configuration;
+  readonly journal: DurableJournal | undefined;
+  readonly audit: Audit;
+  /** The audit hears no terms any more. */
+  readonly unfollow?: () => Promise<void>;
 }
 
 function partsOf(settings: SidecarSettings, log: Log): Parts {
@@ -135,17 +154,17 @@ function partsOf(settings: SidecarSettings, log: Log): Parts {
     onFault: (action, cause, thrown) => log.warn('no usable answer from the remote', { action, reason: cause }, thrown),
     onExchange: (action, status, durationMs, bytes) => metrics.remoteAnswered(action, statusClass(status), durationMs, bytes),
   };
-  return { clock, log, metrics, destinations, store, remotes };
+  return { clock, log, metrics, destinations, store, remotes, events: new SessionEvents() };
 }
 
 async function serve(
   parts: Parts,
   settings: SidecarSettings,
   keys: SessionKeys,
-  configuration: Configuration,
-  journal: DurableJournal | undefined,
+  { configuration, journal, audit, unfollow }: Configured,
 ): Promise<RunningSidecar> {
   const { clock, log, metrics, destinations } = parts;
+  const recorder = recordCalls({ ...parts, configuration, audit: audit.recorder, version: settings.version });
   const operations = new Operations(clock, limits.operationsKeptMax);
   const opened = await openEffects({
     clock,
@@ -154,12 +173,13 @@ async function serve(
     wanted: settings.state !== undefined,
     approvals: settings.approvals,
     metrics: metrics.effects,
+    watch: questionWatch(audit.recorder),
   });
   const calls = new ActionCalls(() => configuration.bundle(), {
     clock,
     standing: configuration.standing,
     operations,
-    recorder: new RequestLog(log, metrics),
+    recorder,
     cursors: new Cursors(createSealer('cursor', keys.ring), keys.session, clock),
     evidence: new EvidenceSealer(createSealer('evidence', keys.ring), keys.session),
     doubtful: new DoubtfulReads(clock),
@@ -168,9 +188,13 @@ async function serve(
   readAtScrape(metrics, { calls, operations, ...parts });
   const health = new HealthState();
   const server = new GrpcServer({
-    onGuardEvent: (event) => metrics.streamRefused(event),
-    onCallEnd: ({ claims }) => {
-      if (claims.length > 0) metrics.claimsIgnored();
+    onGuardEvent: (event) => {
+      metrics.streamRefused(event);
+      recorder.turnedAway(event);
+    },
+    onCallEnd: (end) => {
+      recorder.served(end);
+      if (end.claims.length > 0) metrics.claimsIgnored();
     },
   });
   server.add(ActionService, actionService(calls));
@@ -181,7 +205,7 @@ async function serve(
   const probes = await startProbes({
     host: settings.adminHost,
     port: settings.adminPort,
-    notReady: () => (health.serving ? [...configuration.notReady(), ...opened.notReady()] : ['stopping']),
+    notReady: () => (health.serving ? [...configuration.notReady(), ...opened.notReady(), ...audit.notReady()] : ['stopping']),
     notStarted: () => configuration.notStarted(),
     metrics: () => metrics.exposition(),
   }).catch(async (fault) => {
@@ -207,9 +231,13 @@ async function serve(
       await server.close(limits.drainMsMax);
       // Callers may have left what they began; what is under way still has the rest of the time.
       await calls.stop(Math.max(0, limits.drainMsMax - (clock.monotonicMs() - sinceMs)));
+      // Whoever witnesses the end of the chain is asked over the control stream.
+      await unfollow?.();
+      await audit.end();
       // The operator first: what it must still be told is kept in the journal.
       await configuration.stop();
       await opened.close();
+      await audit.close();
       destinations.close();
       await probes.close();
       log.info('stopped');

@@ -9,6 +9,7 @@ import type { EffectMetrics } from '#core/runtime/effect-metrics.ts';
 import type { Log } from '#core/runtime/log.ts';
 import { CountedDecider } from '#sidecar/approval/counted-decider.ts';
 import type { Decider } from '#sidecar/approval/decider.ts';
+import { type QuestionWatch, WatchedDecider } from '#sidecar/approval/watched-decider.ts';
 import type { CallsMeans } from '#sidecar/call/action-calls.ts';
 import type { Configuration } from '#sidecar/configuration.ts';
 import { DurableJournal } from '#sidecar/journal/durable-journal.ts';
@@ -27,6 +28,8 @@ export interface EffectsMeans {
   /** Path of the socket of the people who decide; undefined where nobody can be asked. */
   readonly approvals: string | undefined;
   readonly metrics: EffectMetrics;
+  /** Hears of questions and what becomes of them. */
+  readonly watch: QuestionWatch;
 }
 
 export interface OpenEffects {
@@ -37,7 +40,15 @@ export interface OpenEffects {
   close(): Promise<void>;
 }
 
-export async function openEffects({ clock, configuration, journal, wanted, approvals, metrics }: EffectsMeans): Promise<OpenEffects> {
+export async function openEffects({
+  clock,
+  configuration,
+  journal,
+  wanted,
+  approvals,
+  metrics,
+  watch,
+}: EffectsMeans): Promise<OpenEffects> {
   if (journal === undefined)
     return {
       effects: { none: wanted ? NO_JOURNAL : NO_STATE },
@@ -46,9 +57,14 @@ export async function openEffects({ clock, configuration, journal, wanted, appro
     };
   const notReady = () => (journal.fault === undefined ? [] : ['journal']);
   metrics.unknownOperations(() => journal.list().filter(isOpen).length);
-  const counted = (decider: Decider) => new CountedDecider(decider, metrics, clock);
+  const watched = (decider: Decider) => new WatchedDecider(new CountedDecider(decider, metrics, clock), watch, clock);
   if (configuration.decider !== undefined) {
-    return { effects: { journal, decider: counted(configuration.decider) }, notReady, close: () => journal.close() };
+    const decider = watched(configuration.decider);
+    const close = async () => {
+      decider.close();
+      await journal.close();
+    };
+    return { effects: { journal, decider }, notReady, close };
   }
   const local = await startLocalApprovals({
     journal,
@@ -56,10 +72,12 @@ export async function openEffects({ clock, configuration, journal, wanted, appro
     path: approvals,
     contractOf: (name) => configuration.bundle()?.byContract(name)?.contract,
   });
+  const decider = watched(local.decider);
   return {
-    effects: { journal, decider: counted(local.decider) },
+    effects: { journal, decider },
     notReady,
     close: async () => {
+      decider.close();
       await local.close();
       await journal.close();
     },

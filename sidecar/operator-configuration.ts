@@ -29,6 +29,7 @@ import type { StreamEnd } from '#sidecar/control/stream-end.ts';
 import type { CredentialStore } from '#sidecar/credential/store.ts';
 import { CredentialReporter, type IdentifiedBinding } from '#sidecar/credential-report.ts';
 import type { RemotesMeans } from '#sidecar/execute/open-remotes.ts';
+import { bundleEvent, type SessionEvents } from '#sidecar/session-events.ts';
 
 export interface OperatorMeans {
   readonly control: ControlSettings;
@@ -43,6 +44,8 @@ export interface OperatorMeans {
   readonly remotes: RemotesMeans;
   /** The journal: what must be told to the operator outlives a restart there. Without one nothing is told twice. */
   readonly keeper?: Keeper;
+  /** Hears what is served and how the session stands, for the record. */
+  readonly events: SessionEvents;
 }
 
 interface Served extends ServedBundle {
@@ -166,8 +169,11 @@ export class OperatorConfiguration implements Configuration {
   /** Whoever is stopped here is stopped before the next message is read. */
   #changed(): void {
     this.standing.changed();
-    const { phase } = this.#state.session;
-    if (phase !== this.#phase) this.#log.info('session state changed', { status: phase });
+    const { phase, because } = this.#state.session;
+    if (phase !== this.#phase) {
+      this.#log.info('session state changed', { status: phase });
+      this.#means.events.tell({ record: 'session', event: 'state', state: phase, ...(because === '' ? {} : { because }) });
+    }
     this.#phase = phase;
   }
 
@@ -247,6 +253,7 @@ export class OperatorConfiguration implements Configuration {
     this.#served = served;
     this.#means.metrics.serve(compiled.bundle.actions().map(({ contract }) => contract));
     this.standing.changed();
+    this.#means.events.tell(bundleEvent(compiled.bundle, message.revision));
     this.#log.info('a bundle is served', { revision: message.revision, count: compiled.bundle.actions().length });
     for (const outcome of compiled.outcomes) {
       if ('refused' in outcome)

@@ -2,6 +2,7 @@
  * Every metric Postern has. Names are `postern_<noun>_<unit>`; label values come from closed sets or from the names of
  * contracts, bindings and owners, never from arguments, ids or answers: the agent can read this page too.
  */
+import { AUDIT_METRICS } from './audit-metric-catalogue.ts';
 import { EFFECT_METRICS } from './effect-metric-catalogue.ts';
 import type { MetricEntry } from './metric-entry.ts';
 import { OPERATOR_METRICS } from './operator-metric-catalogue.ts';
@@ -195,13 +196,13 @@ const SIDECAR_METRICS = {
   grpc_claims_total: { type: 'counter', unit: 'total', help: 'Calls with identity-like metadata, which is ignored.', labels: [] },
 } as const satisfies Readonly<Record<string, MetricEntry>>;
 
-export const METRICS = { ...SIDECAR_METRICS, ...EFFECT_METRICS, ...OPERATOR_METRICS, ...PROCESS_METRICS } as const;
+export const METRICS = { ...SIDECAR_METRICS, ...EFFECT_METRICS, ...AUDIT_METRICS, ...OPERATOR_METRICS, ...PROCESS_METRICS } as const;
 
 export type MetricName = keyof typeof METRICS;
 
 /** The metrics of one of the two processes: neither page shows counters of the other. */
 export const METRICS_OF: Readonly<Record<'sidecar' | 'operator', readonly MetricName[]>> = {
-  sidecar: [...namesOf(SIDECAR_METRICS), ...namesOf(EFFECT_METRICS), ...namesOf(PROCESS_METRICS)],
+  sidecar: [...namesOf(SIDECAR_METRICS), ...namesOf(EFFECT_METRICS), ...namesOf(AUDIT_METRICS), ...namesOf(PROCESS_METRICS)],
   operator: [...namesOf(OPERATOR_METRICS), ...namesOf(PROCESS_METRICS)],
 };
 

@@ -16,6 +16,8 @@ export interface MetricEntry {
     | 'rows'
     | 'state'
     | 'info'
+    /** Of a record in a chain. */
+    | 'sequence'
     /** Objects waiting. */
     | 'length'
     /** Questions to people. */

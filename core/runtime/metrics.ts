@@ -6,6 +6,7 @@
  */
 import type { Clock } from '#core/bounds/clock.ts';
 import type { IncompleteCode, Reason, WarningCode } from '#core/error/reasons.ts';
+import { AuditMetrics } from './audit-metrics.ts';
 import { EffectMetrics } from './effect-metrics.ts';
 import { MetricRecorder } from './metric-recorder.ts';
 import type { GuardEvent } from './stream-guard.ts';
@@ -63,6 +64,8 @@ export interface ControlGauges {
 export class SidecarMetrics {
   /** What becomes of effects, and of the questions about them. */
   readonly effects: EffectMetrics;
+  /** What becomes of the record of all this. */
+  readonly audit: AuditMetrics;
   readonly #recorder: MetricRecorder;
   readonly #warnings: WarningBoard;
   readonly #contracts = new Map<string, CountedContract>();
@@ -72,6 +75,7 @@ export class SidecarMetrics {
   constructor(clock: Clock, version = '0.0.0') {
     this.#clock = clock;
     this.#recorder = new MetricRecorder({ wallMs: () => clock.wallMs(), version, process: 'sidecar' });
+    this.audit = new AuditMetrics(this.#recorder);
     this.effects = new EffectMetrics(this.#recorder, (action) => this.#label(action));
     this.#warnings = new WarningBoard(() => clock.wallMs());
     this.#recorder.gaugesFrom(() => this.#warnings.gauges());
