@@ -2,20 +2,18 @@
 import { decodeFrame, FRAME_BYTES_MAX } from '#core/audit/frame.ts';
 import { type Heads, parseHeads } from '#core/audit/heads.ts';
 import { missingAfter, parseManifest } from '#core/audit/manifest.ts';
-import { StoreFault } from '#core/audit/object-store.ts';
 import { parseVerifier, type VerifierKey } from '#core/audit/signed-note.ts';
-import { parseStoreAddress, StoreAddressUnusable } from '#core/audit/store-address.ts';
 import { type ChainVerdict, ChainVerifier } from '#core/audit/verify.ts';
-import { systemClock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
+import { asked, chainsAt, noChain, walkSegments } from './audit-chains.ts';
 import { readShortFile } from './audit-input.ts';
-import { type ChainSource, inOrder, storedChains } from './audit-source.ts';
+import type { ChainSource } from './audit-source.ts';
 import { type Checked, renderVerdicts, verdictsJson } from './audit-verdict.ts';
 import type { VerifyOptions } from './audit-verify.ts';
 import { EXIT } from './exit.ts';
 import { UsageError } from './report-failure.ts';
 
-interface Trusted {
+export interface Trusted {
   readonly keys: readonly VerifierKey[];
   readonly heads: readonly Heads[];
   /** Why a head was not taken. */
@@ -44,7 +42,7 @@ function withRefusal(verdict: ChainVerdict, { refused }: Trusted): ChainVerdict 
   return refused === undefined ? verdict : { ...verdict, tail: { is: 'INVALID', sentence: `INVALID: ${refused}` }, good: false };
 }
 
-async function trust(options: VerifyOptions): Promise<Trusted> {
+export async function trust(options: Pick<VerifyOptions, 'head' | 'key'>): Promise<Trusted> {
   const keys = await Promise.all(options.key.map(keyOf));
   const parsed = await Promise.all(options.head.map(async (given) => parseHeads(await noteOf(given), keys)));
   const refused = parsed.find((head) => 'unusable' in head)?.unusable;
@@ -66,55 +64,13 @@ async function noteOf(given: string): Promise<Uint8Array> {
   return readShortFile(given, limits.auditHeadsBytesMax);
 }
 
-interface Found extends AsyncDisposable {
-  readonly chains: readonly ChainSource[];
-}
-
-async function chainsAt(paths: readonly string[]): Promise<Found> {
-  await using stack = new AsyncDisposableStack();
-  const addresses = paths.filter((path) => /^(?:s3|file):\/\//.test(path));
-  const { fileChains } = await import('./audit-files.ts');
-  const chains = [...(await fileChains(paths.filter((path) => !addresses.includes(path))))];
-  for (const text of addresses) {
-    const address = storeAddress(text);
-    if (address.kind === 'file') {
-      chains.push(...(await fileChains([address.folder])));
-      continue;
-    }
-    const { openStore } = await import('#core/runtime/open-store.ts');
-    const store = stack.use(await asked(() => openStore(address, { clock: systemClock, env: process.env })));
-    chains.push(...(await asked(() => storedChains(store, store.address))));
-  }
-  const kept = stack.move();
-  return { chains, [Symbol.asyncDispose]: () => kept.disposeAsync() };
-}
-
-function storeAddress(text: string): ReturnType<typeof parseStoreAddress> {
-  try {
-    return parseStoreAddress(text);
-  } catch (thrown) {
-    if (thrown instanceof StoreAddressUnusable)
-      throw new UsageError(thrown.message, 'Write s3://BUCKET/PREFIX?region=..&endpoint=.. or a folder.');
-    throw thrown;
-  }
-}
-
-async function asked<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (thrown) {
-    if (thrown instanceof StoreFault) throw new UsageError(thrown.message, 'Nothing was judged; try again when the store can be read.');
-    throw thrown;
-  }
-}
-
-async function check(
+export async function check(
   source: ChainSource,
   { keys, heads }: Trusted,
 ): Promise<Omit<Checked, 'verdict'> & { readonly verifier: ChainVerifier }> {
   const verifier = new ChainVerifier({ keys, heads, anywhere: source.log !== undefined });
   const notes: string[] = [];
-  if (source.log === undefined) await checkSegments(source, verifier);
+  if (source.log === undefined) await walkSegments(source, verifier);
   else {
     const { verifyLog } = await import('./audit-log-chain.ts');
     const torn = await verifyLog(source.log, verifier);
@@ -124,21 +80,6 @@ async function check(
   }
   notes.push(...(await besideNotes(source, verifier)));
   return { verifier, notes, place: source.place };
-}
-
-async function checkSegments(source: ChainSource, verifier: ChainVerifier): Promise<void> {
-  for (const segment of await asked(() => inOrder(source.segments))) {
-    verifier.begin(segment.bytes);
-    if (verifier.isBroken) return;
-    await asked(async () => {
-      for await (const piece of segment.pieces()) {
-        verifier.push(piece);
-        if (verifier.isBroken) return;
-      }
-    });
-    verifier.end();
-    if (verifier.isBroken) return;
-  }
 }
 
 /** What manifests and kept intents say beyond the end; they prove nothing, and move no verdict. */
@@ -166,11 +107,4 @@ function manifestNote(bytes: Buffer | undefined, origin: string | undefined, las
 function isIntent(bytes: Buffer, sequence: number): boolean {
   const frame = decodeFrame(bytes, 0);
   return !('no' in frame) && frame.form === 'sealed' && frame.sequence <= sequence && sequence < frame.sequence + frame.heads.length;
-}
-
-function noChain(): Error {
-  return new UsageError(
-    'There is no chain here: no *.seg file, and no log of a sidecar.',
-    'Name the folder or bucket that holds it. If it was there once, give --head: a missing chain is a finding.',
-  );
 }
