@@ -171,7 +171,7 @@ class Epoch:
     __slots__ = ('first', 'key_text', 'signed_to', 'certified')
 
     def __init__(self, first, key_text):
-        self.first, self.key_text, self.signed_to, self.certified = first, key_text, None, False
+        self.first, self.key_text, self.signed_to, self.certified = first, key_text, None, None
 
 
 class Chain:
@@ -345,7 +345,8 @@ class Chain:
         require(parts[3] == epoch.key_text, 'a certificate of another key than the one of its epoch')
         for key in self.keys:
             right = note.signed_by(key)
-            epoch.certified = epoch.certified or right is True
+            if right:
+                epoch.certified = epoch.certified or key.name.decode()
             if right is False:
                 self._note_forged('the certificate')
 
@@ -380,14 +381,14 @@ def signature_of(chain):
         return 'INVALID', chain.forged[0], f'INVALID: {chain.forged[1]}'
     signed = [(epoch.signed_to, number_) for number_, epoch in chain.epochs.items() if epoch.certified and epoch.signed_to is not None]
     if not signed:
-        return 'INVALID', 1, f'INVALID: no checkpoint of a key that {names} answers for'
+        return 'INVALID', 1, f'INVALID: no checkpoint is signed by a key that {names} answers for'
     to, last_epoch = max(signed)
     for number_ in range(1, last_epoch):
         if not chain.epochs[number_].certified:
             first = chain.epochs[number_].first
             return 'INVALID', first, f'INVALID: {names} does not answer for the key of epoch {number_}, from sequence {first} on'
     more = chain.sequence - 1 - to
-    return 'valid', to, f'valid to sequence {to}, signed by {names}' + (f', {more} records after it are not signed' if more else '')
+    return 'valid', to, f'valid to sequence {to}, signed by {chain.epochs[last_epoch].certified}' + (f', {more} records after it are not signed' if more else '')
 
 
 def tail_of(chain, heads, origins, given):
@@ -426,7 +427,7 @@ def report(chain, signature, tail):
         f'verified: {last} records',
         f'first sequence: {1 if last else "none"}',
         f'last sequence: {last or "none"}',
-        'chain: valid' if chain.why is None else f'chain: broken at sequence {chain.sequence}: {chain.why}',
+        ('chain: valid' if chain.origin else 'chain: there is none') if chain.why is None else f'chain: broken at sequence {chain.sequence}: {chain.why}',
         f'signature: {signature[2]}',
         f'tail: {tail[2]}',
     ]
