@@ -145,7 +145,7 @@ describe('frame', () => {
       [4, '02', 'version'],
       [0, '00', 'foreign'],
     ] as const) {
-      const hostile = Buffer.from(encodeFrame(START, SEALED).bytes);
+      const hostile: Buffer = Buffer.from(encodeFrame(START, SEALED).bytes);
       Buffer.from(bytes, 'hex').copy(hostile, at);
       assert.equal((decodeFrame(hostile.subarray(0, 64), 0) as { no?: string }).no, no);
     }
@@ -167,7 +167,7 @@ describe('frame', () => {
       ['an operation id of other letters', 'head', (bytes) => bytes.write('A', 80)],
     ];
     for (const [name, no, touch] of cases) {
-      const bytes = Buffer.from(encodeFrame(START, SEALED).bytes);
+      const bytes: Buffer = Buffer.from(encodeFrame(START, SEALED).bytes);
       touch(bytes);
       assert.equal((decodeFrame(rehashed(bytes), 0) as { no?: string }).no, no, name);
     }

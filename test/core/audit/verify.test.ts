@@ -71,7 +71,7 @@ describe('verify: damage', () => {
     const [first, second] = rig.files;
     assert.ok(first !== undefined && second !== undefined);
     for (let bit = 0; bit < first.length * 8; bit += 7) {
-      const flipped = Buffer.from(first);
+      const flipped: Buffer = Buffer.from(first);
       flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
       const hit = frames.findLast(({ bytes }) => startOf(frames, bytes) <= bit >> 3);
       assert.equal(brokenOf([flipped, second])[0], hit?.sequence, `bit ${bit}`);
