@@ -8,9 +8,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { parseCheckpoint } from '#core/audit/checkpoint.ts';
+import { witness } from '#operator/witness/heads.ts';
 import { findPython } from '#test/clients/python/python.ts';
+import { noteText } from '#test/vectors/audit/chain-draft.ts';
 import type { PublishedVector } from '#test/vectors/audit/generate.ts';
 import { VECTORS_FOLDER } from '#test/vectors/audit/generate.ts';
+import { AUTHORITY, keysOf, ORIGIN } from '#test/vectors/audit/good-chain.ts';
+import { GOOD } from '#test/vectors/audit/vector.ts';
 import { VERIFIER } from '#test/verifier/python-verifier.ts';
 
 const run = promisify(execFile);
@@ -58,6 +63,28 @@ for (const [id, name, code, lines] of CORPUS) {
     }
     assert.deepEqual(verdictLines(ours.text), verdictLines(theirs.text));
   });
+}
+
+test('audit corpus: AUD-24: the witness takes no smaller head of a chain, and no other of one size', () => {
+  const [known, older] = [checkpointAt(28), checkpointAt(16)];
+  const forked = readFileSync(join(VECTORS_FOLDER, 'two-heads-of-one-size/head-2.note'), 'utf8');
+  const whole = parseCheckpoint(noteText(Buffer.from(known)));
+  assert.ok(whole);
+  const shown = (checkpoint: string) =>
+    witness(checkpoint, { known: whole, origin: ORIGIN, keyOf: (epoch) => keysOf(ORIGIN).epoch(epoch), authority: AUTHORITY, nowMs: 0 });
+  assert.deepEqual(
+    [known, older, forked].map(shown).map((verdict) => [verdict.kind, 'relation' in verdict ? verdict.relation : undefined]),
+    [
+      ['witnessed', 'same'],
+      ['conflict', 'rollback'],
+      ['conflict', 'fork'],
+    ],
+  );
+});
+
+/** The checkpoint of the good chain that stands at a sequence. */
+function checkpointAt(sequence: number): string {
+  return Buffer.from(GOOD.segments.flat().find((frame) => frame.sequence === sequence)?.body ?? []).toString('utf8');
 }
 
 /** All lines but our command's notes; why a chain is broken is said in the words of each. */
