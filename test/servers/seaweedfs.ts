@@ -39,6 +39,10 @@ export interface Seaweedfs extends AsyncDisposable {
   putObject(bucket: string, key: string, body: string | Uint8Array): Promise<void>;
   /** Any other signed call; resolves for every status. */
   send(request: S3Request): Promise<S3Answer>;
+  /** Ends the server as a crash would; its data stay. */
+  stop(): Promise<void>;
+  /** Again, on the same address. */
+  start(): Promise<void>;
   logTail(): string;
 }
 
@@ -52,12 +56,13 @@ export function startSeaweedfs(): Promise<Seaweedfs> {
     await mkdir(data);
     const ports = await freePorts(portFlags.length);
     const endpoint = `http://${loopback}:${ports[0]}`;
-    await place.launch({
+    const launch = {
       program: await programPath('weed'),
       args: ['server', ...flags({ data, ports, configFile, folder: place.folder })],
       strays: strays(ports),
       ready: () => answers(`${endpoint}/healthz`),
-    });
+    };
+    let running = await place.launch(launch);
     const send = sender(endpoint, { accessKeyId, secretAccessKey });
     await warmUp(send);
     return {
@@ -68,6 +73,10 @@ export function startSeaweedfs(): Promise<Seaweedfs> {
       send,
       createBucket: (name) => expectOk(send({ method: 'PUT', path: `/${name}` })),
       putObject: (bucket, key, body) => expectOk(send({ method: 'PUT', path: `/${bucket}/${key}`, body })),
+      stop: () => running.kill(),
+      start: async () => {
+        running = await place.launch(launch);
+      },
       logTail: place.logTail,
       [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
     };
