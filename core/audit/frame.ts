@@ -50,17 +50,25 @@ const FORMS = ['sealed', 'statement'] as const;
 const OPERATION_CHARS = 26;
 const OPERATION_AT = HEAD_BYTES - OPERATION_CHARS;
 const STATEMENTS_FROM = 32;
-/** See `labelledHash`. */
-const COPIED_BYTES_MAX = 4096;
+const FRAME_LABEL = Buffer.from('postern/audit/frame/v1\0');
+/** What is hashed in one call is put together here. */
+const SCRATCH = Buffer.allocUnsafeSlow(8192);
 const OPERATION_ID = /^op_[a-z0-9]{26}$/;
+const NO_OPERATION = '\0'.repeat(OPERATION_CHARS);
 const OPERATION_BYTES = /^[a-z0-9]{26}$/;
 
 /** `H` of FORMAT.md: a hash made for one purpose is never one for another. */
 export function labelledHash(label: string, bytes: Uint8Array): Buffer {
-  const prefix = Buffer.from(`${label}\0`);
-  // One call is faster for a few bytes, no copy for many.
-  if (bytes.length <= COPIED_BYTES_MAX) return hash('sha256', Buffer.concat([prefix, bytes]), 'buffer');
-  return createHash('sha256').update(prefix).update(bytes).digest();
+  return prefixedHash(Buffer.from(`${label}\0`), bytes);
+}
+
+/** One call is faster for a few bytes, no copy for many. */
+function prefixedHash(prefix: Buffer, bytes: Uint8Array): Buffer {
+  const end = prefix.length + bytes.length;
+  if (end > SCRATCH.length) return createHash('sha256').update(prefix).update(bytes).digest();
+  SCRATCH.set(prefix, 0);
+  SCRATCH.set(bytes, prefix.length);
+  return hash('sha256', SCRATCH.subarray(0, end), 'buffer');
 }
 
 /** What the first frame of a chain has before it. */
@@ -115,11 +123,11 @@ export function decodeFrame(bytes: Buffer, at: number): Frame | { readonly no: N
   const view = bytes.subarray(at, at + total);
   const form = FORMS[(view[5] ?? 0) - 1];
   const heads = readHeads(view, count);
-  const sequence = view.readBigUInt64LE(8);
+  const sequence = readNumber(view, 8);
   if (form === undefined) return { no: 'form', needed: total };
   const epoch = view.readUInt32LE(16);
   if (epoch === 0) return { no: 'epoch', needed: total };
-  if (sequence < 1n || sequence + BigInt(count - 1) > BigInt(SEQUENCE_MAX)) return { no: 'sequence', needed: total };
+  if (sequence < 1 || sequence > SEQUENCE_MAX - (count - 1)) return { no: 'sequence', needed: total };
   if (heads === undefined) return { no: 'head', needed: total };
   const end = total - HASH_BYTES;
   if (!frameHash(view.subarray(0, end)).equals(view.subarray(end))) return { no: 'hash', needed: total };
@@ -130,9 +138,9 @@ export function decodeFrame(bytes: Buffer, at: number): Frame | { readonly no: N
   );
   if (content === undefined) return { no: 'form', needed: total };
   return {
-    sequence: Number(sequence),
+    sequence,
     epoch,
-    timeMs: Number(view.readBigUInt64LE(24)),
+    timeMs: readNumber(view, 24),
     previous: view.subarray(32, FRAME_START_BYTES),
     ...content,
     hash: view.subarray(end),
@@ -179,7 +187,7 @@ function isSealed(head: Head): head is Head<SealedKind> {
 }
 
 function frameHash(bytes: Uint8Array): Buffer {
-  return labelledHash('postern/audit/frame/v1', bytes);
+  return prefixedHash(FRAME_LABEL, bytes);
 }
 
 function writeHead(bytes: Buffer, at: number, { kind, operationId }: Head): void {
@@ -190,22 +198,26 @@ function writeHead(bytes: Buffer, at: number, { kind, operationId }: Head): void
   bytes.write(operationId.slice(3), at + OPERATION_AT, 'latin1');
 }
 
+/** 8 bytes; from 2^53 on rounded, and never to a smaller number than that. */
+function readNumber(bytes: Buffer, at: number): number {
+  return bytes.readUInt32LE(at) + bytes.readUInt32LE(at + 4) * 2 ** 32;
+}
+
 function readHeads(frame: Buffer, count: number): readonly Head[] | undefined {
   const heads: Head[] = [];
   for (let index = 0; index < count; index += 1) {
-    const head = readHead(frame.subarray(FRAME_START_BYTES + HEAD_BYTES * index, FRAME_START_BYTES + HEAD_BYTES * (index + 1)));
+    const head = readHead(frame, FRAME_START_BYTES + HEAD_BYTES * index);
     if (head === undefined) return undefined;
     heads.push(head);
   }
   return heads;
 }
 
-function readHead(bytes: Buffer): Head | undefined {
-  const number = bytes[0] ?? 0;
+function readHead(frame: Buffer, at: number): Head | undefined {
+  const number = frame[at] ?? 0;
   const kind = number >= STATEMENTS_FROM ? STATEMENT_KINDS[number - STATEMENTS_FROM] : SEALED_KINDS[number - 1];
-  if (kind === undefined || bytes.subarray(1, OPERATION_AT).some((byte) => byte !== 0)) return undefined;
-  const operation = bytes.subarray(OPERATION_AT);
-  if (operation.every((byte) => byte === 0)) return { kind };
-  const text = operation.toString('latin1');
+  if (kind === undefined || frame.readUIntLE(at + 1, OPERATION_AT - 1) !== 0) return undefined;
+  const text = frame.toString('latin1', at + OPERATION_AT, at + HEAD_BYTES);
+  if (text === NO_OPERATION) return { kind };
   return OPERATION_BYTES.test(text) ? { kind, operationId: `op_${text}` } : undefined;
 }

@@ -5,12 +5,12 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { fileChains } from '#cli/audit-files.ts';
+import { inOrder, storedChains } from '#cli/audit-source.ts';
 import { signerText, verifierText } from '#core/audit/signed-note.ts';
 import { systemClock } from '#core/bounds/clock.ts';
 import { createFileObjects } from '#core/runtime/file-objects.ts';
 import { Wal } from '#sidecar/wal/wal.ts';
-import { fileChains } from '../../cli/audit-files.ts';
-import { inOrder, storedChains } from '../../cli/audit-source.ts';
 import { ChainRig, verify, wholeChain } from '../core/audit/chain-rig.ts';
 import { type Ran, runPostern } from './run-postern.ts';
 
