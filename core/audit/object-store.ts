@@ -19,7 +19,10 @@ export interface ObjectStore {
   create(object: NewObject, signal?: AbortSignal): Promise<Creation>;
   /** Undefined where there is none. Throws StoreFault, `too-large` for more than `bytesMax` before they are in memory. */
   read(name: string, bytesMax: number): Promise<Buffer | undefined>;
-  /** All names below a folder (`a/b/`, or `` for everything), in order; not in memory at once. Throws StoreFault. */
+  /**
+   * All names below a folder (`a/b/`, or `` for everything), by their bytes; a server that lists folders one by one has an order of its own
+   * between them, and the names of one folder in order. Not in memory at once. Throws StoreFault.
+   */
   list(folder: string): AsyncIterable<{ readonly name: string; readonly bytes: number }>;
 }
 
