@@ -65,6 +65,19 @@ export function targetsOf(prepared: Prepared, upstream: Upstream): readonly Targ
       cold: true,
     },
     {
+      name: 'audited',
+      what: 'Postern Execute, audit on',
+      port: 19206,
+      command: [
+        ...[...node, prepared.postern, 'sidecar', ...sidecarFiles(prepared.scratch, upstream.port, upstream.token)],
+        ...['--listen', '127.0.0.1:19206', '--admin-listen', '127.0.0.1:19216', '--log-level', 'warn'],
+        ...auditFlags(prepared.scratch, 'read'),
+      ],
+      env: { NODE_COMPILE_CACHE: prepared.cache },
+      call: grpc(19206),
+      cold: false,
+    },
+    {
       name: 'sdk',
       what: 'MCP TypeScript SDK server',
       port: 19204,
@@ -84,6 +97,14 @@ export function targetsOf(prepared: Prepared, upstream: Upstream): readonly Targ
     },
   ];
 }
+
+/** `name`: of the state, one a sidecar. */
+export function auditFlags(scratch: string, name: string): readonly string[] {
+  return ['--state', `${scratch}/state-${name}`, '--audit-recipient', RECIPIENT];
+}
+
+/** Nobody has its identity. */
+const RECIPIENT = 'age1wda04qpkgs0hx5f33d8ah0jnfqnmp5hzxffdc2zf9jl24pnw35ms44rnjx';
 
 /** The request is encoded once, so that the client's encoder is no part of anybody's time. */
 function executeRequest(): string {
