@@ -12,6 +12,7 @@ import { systemClock } from '#core/bounds/clock.ts';
 import { createFileObjects } from '#core/runtime/file-objects.ts';
 import { Wal } from '#sidecar/wal/wal.ts';
 import { ChainRig, verify, wholeChain } from '../core/audit/chain-rig.ts';
+import { startSeaweedfs } from '../servers/seaweedfs.ts';
 import { type Ran, runPostern } from './run-postern.ts';
 
 describe('postern audit verify', () => {
@@ -210,6 +211,22 @@ describe('postern audit, sources', () => {
       }
       assert.deepEqual([chains.length, verify(files).lastSequence], [1, rig.last]);
     }
+  });
+});
+
+describe('postern audit verify, a bucket', () => {
+  test('audit verify: reads the chains below a prefix of a real S3 server', async () => {
+    await using server = await startSeaweedfs();
+    await server.createBucket('audit');
+    const rig = wholeChain();
+    for (const [index, file] of rig.files.entries())
+      await server.putObject('audit', `prod/triage/2026-12-01/uid/${segmentName(index + 1)}`, file);
+    const address = `s3://audit/prod?region=${server.region}&endpoint=${encodeURIComponent(server.endpoint)}`;
+    const env = { AWS_ACCESS_KEY_ID: server.accessKeyId, AWS_SECRET_ACCESS_KEY: server.secretAccessKey };
+    const { code, out, err } = await runPostern(['audit', 'verify', '--key', verifierText(rig.authority), address], env);
+    assert.deepEqual([code, /^verified: (\d+) records$/m.exec(out)?.[1]], [0, String(rig.last)], err);
+    const none = await runPostern(['audit', 'verify', address.replace('prod', 'none')], env);
+    assert.match(none.err, /There is no chain here/);
   });
 });
 
