@@ -24,6 +24,9 @@ export const everything = [
   '--set=alerts.enabled=true',
   '--set=dashboards.enabled=true',
   '--set=roles.aggregate=true',
+  `--set-json=audit.recipients=["age1${'q'.repeat(58)}"]`,
+  '--set=audit.store.url=s3://audit/postern?region=eu-central-1',
+  '--set=audit.store.secret=audit-store',
 ];
 
 export interface Run {

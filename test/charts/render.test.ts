@@ -60,7 +60,7 @@ test('chart: the CRDs it carries are crds/, to the letter but for name and label
 
 test('chart: what it sets in the environment is what the operator reads, and nothing else', { skip }, async () => {
   const args = ['--set=sidecar.leaseSeconds=600', '--set=logLevel=debug', '--set=sidecar.pullPolicy=Never'];
-  for (const objects of [await rendered(required), await rendered([...required, ...args])]) {
+  for (const objects of [await rendered(required), await rendered([...required, ...args]), await rendered(everything)]) {
     const [container] = deploymentOf(objects).spec.template.spec.containers;
     const stand: Readonly<Record<string, string>> = {
       POSTERN_NAMESPACE: namespace,

@@ -28,6 +28,12 @@ const CHANGES: Readonly<Record<string, { readonly to: string; readonly shows: Re
     shows: /POSTERN_APPROVAL_WEBHOOK, value: "https:\/\/hooks\.example\.com\/x"/,
   },
   'approvalWebhook.secret': { to: 'postern-hook', shows: /secret: \{secretName: "postern-hook"/ },
+  'audit.recipients': { to: `["age1${'q'.repeat(58)}"]`, shows: /POSTERN_AUDIT_RECIPIENTS, value: "age1q{58}"/ },
+  'audit.cluster': { to: 'west', shows: /POSTERN_CLUSTER, value: "west"/ },
+  'audit.mode': { to: 'Local', shows: /POSTERN_AUDIT_MODE, value: "Local"/ },
+  'audit.store.url': { to: 's3://audit/postern', shows: /POSTERN_AUDIT_STORE, value: "s3:\/\/audit\/postern"/ },
+  'audit.store.secret': { to: 'audit-store', shows: /secret: \{secretName: "audit-store"/ },
+  'audit.retention': { to: 'COMPLIANCE:400', shows: /POSTERN_AUDIT_RETENTION, value: "COMPLIANCE:400"/ },
   'operator.resources': { to: '{"limits":{"memory":"1Gi"}}', shows: /memory: 1Gi/ },
   'operator.heapMiB': { to: '700', shows: /max-old-space-size=700/ },
   'operator.nodeSelector': { to: '{"pool":"system"}', shows: /nodeSelector:\s+pool: system/ },
@@ -64,6 +70,12 @@ const NEEDS: Readonly<Record<string, string>> = {
   dashboards: 'dashboards.enabled',
   watcher: 'watcher.enabled',
 };
+/** All of an audit that is shipped, other than what is tried. */
+const AUDITED = [
+  `--set-json=audit.recipients=["age1${'p'.repeat(58)}"]`,
+  '--set=audit.store.url=s3://audit/other',
+  '--set=audit.store.secret=another',
+];
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -84,7 +96,8 @@ test('chart: every value has a change here, and each shows in what is rendered',
   assert.deepEqual(Object.keys(CHANGES).sort(), valuePaths(values).sort());
   for (const [path, { to, shows }] of Object.entries(CHANGES)) {
     const needed = Object.entries(NEEDS).find(([prefix]) => path.startsWith(`${prefix}.`))?.[1];
-    const on = needed === undefined || needed === path ? [] : [`--set=${needed}=true`];
+    const enabled = needed === undefined || needed === path ? [] : [`--set=${needed}=true`];
+    const on = path.startsWith('audit.') ? AUDITED : enabled;
     const text = async (...args: string[]) => {
       const { status, stdout, stderr } = await run('helm', ['template', 'postern', chart, '-n', namespace, ...required, ...on, ...args]);
       assert.equal(status, 0, `${path}: ${stderr}`);
