@@ -8,6 +8,7 @@ import { SIDECAR } from '#core/resource/names.ts';
 import { CONTROL_BOUNDS } from '#core/runtime/grpc-bounds.ts';
 import { connect } from '#core/runtime/grpc-client.ts';
 import { GrpcServer } from '#core/runtime/grpc-server.ts';
+import type { AuditOptions } from '#operator/control/audit-means.ts';
 import { ControlService } from '#operator/control/service.ts';
 import { judgePod } from '#operator/guard/judge.ts';
 import { allowedRelease } from '#operator/guard/sidecar-release.ts';
@@ -35,6 +36,7 @@ export interface ReplicaOptions {
   readonly cacheAgeMs?: () => number;
   readonly leaseMs?: number;
   readonly random?: () => number;
+  readonly audit?: AuditOptions;
 }
 
 export interface Replica extends AsyncDisposable {
@@ -190,6 +192,7 @@ export class ControlRig implements AsyncDisposable {
       stateOf: (session, acknowledged) => stateForStream(cluster, session, acknowledged),
       cacheAgeMs: options.cacheAgeMs ?? (() => Math.max(...(informers?.ages() ?? []).map(({ ageSeconds }) => ageSeconds * 1000))),
       random: options.random ?? (() => 0.02),
+      ...(options.audit === undefined ? {} : { audit: options.audit }),
       observer: { ended: (code) => ends.push(code), pushed: (ms) => pushes.push(ms) },
     });
     informers = startInformers({ transport: connection.transport, cluster });
