@@ -1,11 +1,12 @@
 /**
  * `kubectl postern`, or `postern cluster`: what people do in a cluster - see the actions, decide over calls, end sessions, announce new secrets, find out why
- * a pod was not injected.
+ * a pod was not injected, check what sessions recorded.
  */
 import { Command } from 'commander';
 import { clusterActionsCommand } from './cluster-actions.ts';
 import { clusterApprovalsCommand } from './cluster-approvals.ts';
 import { clusterApproveCommand, clusterDenyCommand } from './cluster-approve.ts';
+import { clusterAuditCommand } from './cluster-audit.ts';
 import { clusterExplainPodCommand } from './cluster-explain-pod.ts';
 import { clusterResolveCommand } from './cluster-resolve.ts';
 import { clusterAdmitCommand, clusterRevokeCommand } from './cluster-revoke.ts';
@@ -26,6 +27,7 @@ export function clusterCommands(): readonly Command[] {
     clusterRotateCommand(),
     clusterExplainPodCommand(),
     clusterWarningsCommand(),
+    clusterAuditCommand(),
   ];
 }
 
