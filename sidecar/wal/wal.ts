@@ -213,6 +213,8 @@ export class Wal {
     for (;;) {
       for (const drop of this.#drops.splice(0)) await this.#drop(drop);
       const batch = this.#queue.takeBatch();
+      // Who was just told that a drop is done may have asked for another already.
+      if (batch.length === 0 && this.#drops.length > 0) continue;
       if (batch.length === 0) break;
       const cancel = this.#deadline((batch[0]?.atMs ?? 0) + (this.#options.appendMs ?? limits.walAppendMs), batch);
       await this.#commit(batch).catch((error) => this.#fail(error, batch));
