@@ -223,6 +223,8 @@ export class ChainWriter {
 
   async #commit(due: Duties): Promise<void> {
     const commit = await this.#compose(due);
+    // All who waited may have been refused for want of room.
+    if (commit.draft.frames.length === 0) return;
     await this.#write(commit.draft, commit.sealer, commit.batch[0]?.atMs);
     this.#settle(commit);
   }
