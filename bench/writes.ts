@@ -22,7 +22,7 @@ export interface Writes {
 export const WRITERS = {
   post: 'undici POST (no server)',
   note: 'Postern effect',
-  audited: 'Postern effect, audit on',
+  recorded: 'Postern effect, audit on',
   approved: 'Postern effect, approved',
 } as const;
 type Writer = keyof typeof WRITERS;
@@ -48,14 +48,14 @@ export async function driveWrites(plan: Plan, prepared: Prepared, upstream: Upst
     const [target, extra, pid] = {
       post: [`http://127.0.0.1:${upstream.port}`, upstream.token, '0'],
       note: [`127.0.0.1:${PORT}`, '', String(sidecar.pid)],
-      audited: [`127.0.0.1:${AUDITED_PORT}`, '', String(auditedSidecar.pid)],
+      recorded: [`127.0.0.1:${AUDITED_PORT}`, '', String(auditedSidecar.pid)],
       approved: [`127.0.0.1:${PORT}`, socket, String(sidecar.pid)],
     }[writer];
     const args = [writer, workers, CALLS_MAX, plan.measureMs, warmMs, target, extra, pid].map(String);
     return JSON.parse(await output([process.execPath, prepared.peer('write'), ...args], {}, plan.measureMs + warmMs + GRACE_MS));
   };
   const points: Record<string, Record<number, Point[]>> = {};
-  for (const writer of ['note', 'audited', 'approved'] as const) await load(writer, 16, plan.warmMs);
+  for (const writer of ['note', 'recorded', 'approved'] as const) await load(writer, 16, plan.warmMs);
   for (let round = 1; round <= plan.rounds; round += 1) {
     for (const workers of IN_FLIGHT) {
       say(`writes: round ${round} of ${plan.rounds}, ${workers} in flight`);

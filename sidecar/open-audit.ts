@@ -2,8 +2,8 @@
  * What the audit of a sidecar stands on: its chain on this disk, who answers for its keys, where its segments go. From the command line where
  * files are served; from an operator, with what the chain itself says until one is heard, in a cluster.
  */
-import { rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { RecipientUnusable } from '#core/audit/seal.ts';
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
@@ -128,7 +128,7 @@ export class Audit implements OpenAudit {
     this.#shipper = new Shipper({
       segments: chain,
       sink: shipping.sink,
-      list: await openShippedList(`${this.#place.folder}-shipped`, chain.origin),
+      list: await openShippedList(join(this.#place.folder, 'shipped'), chain.origin),
       origin: chain.origin,
       clock,
       onPoison: (segment, kind, cause) =>
@@ -253,6 +253,7 @@ class TermsFollower {
   async #apply({ recipients, origin, shipped }: AuditTerms): Promise<void> {
     if (recipients.length === 0) {
       await this.#audit.off();
+      mkdirSync(dirname(this.#offMark), { recursive: true, mode: 0o700 });
       writeFileSync(this.#offMark, '');
       this.#means.log.info('the operator names no recipients, so nothing is recorded');
       return;

@@ -1,6 +1,6 @@
 /**
- * `write.cjs post|note|audited|approved WORKERS CALLS MILLISECONDS WARM_MS TARGET TOKEN_OR_SOCKET PID`: writes in a closed loop, each with an id of
- * its own. `post`: undici sends the POST itself, TARGET is the upstream. `note`, `audited`: a sidecar's action without approval. `approved`: one
+ * `write.cjs post|note|recorded|approved WORKERS CALLS MILLISECONDS WARM_MS TARGET TOKEN_OR_SOCKET PID`: writes in a closed loop, each with an id of
+ * its own. `post`: undici sends the POST itself, TARGET is the upstream. `note`, `recorded`: a sidecar's action without approval. `approved`: one
  * that a person approved once for many calls; the yes is given over the socket first.
  *
  * The client is the same process and language in all three, so that only what is in between differs. Prints what the load generator prints;

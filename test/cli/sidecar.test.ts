@@ -180,7 +180,7 @@ test('sidecar: told to stop, it first says so, lets a running call end, and exit
   assert.equal((await call).code, 0);
   assert.equal(await sidecar.exit, 0);
   const messages = sidecar.lines.map(({ message }) => message);
-  assert.deepEqual(messages.slice(1), ['serving', 'stopping', 'call answered', 'stopped']);
+  assert.deepEqual(messages.slice(2), ['serving', 'stopping', 'call answered', 'stopped']);
 });
 
 test('sidecar: a second signal, also another one, ends it at once', async () => {
@@ -232,6 +232,24 @@ test('sidecar: warns at its start of credential files that are not there and of 
     [
       ['missing credential file', 'postern-flow/token'],
       ['loopback is refused without --allow-loopback', undefined],
+      ['nothing is recorded: no recipient of the audit is named', undefined],
     ],
   );
+});
+
+test('sidecar: flags of an audit that cannot be are refused with the cure', async () => {
+  const files = ['sidecar', '--contracts', good, ...defaults];
+  const recipient = 'age1wda04qpkgs0hx5f33d8ah0jnfqnmp5hzxffdc2zf9jl24pnw35ms44rnjx';
+  const state = mkdtempSync(join(directory, 'audit-state-'));
+  const cases = [
+    [['--audit-recipient', recipient], '--audit-recipient needs --state'],
+    [['--state', state, '--audit', state], 'an audit needs somebody who can read it'],
+    [['--state', state, '--audit-recipient', 'age1none'], 'a recipient of the audit cannot be used'],
+    [['--state', state, '--audit-recipient', recipient, '--audit-store', 'ftp://x'], '--audit-store'],
+  ] as const;
+  for (const [flags, expected] of cases) {
+    const { code, err: stderr } = await runPostern([...files, ...flags]);
+    assert.equal(code, 2, expected);
+    assert.ok(stderr.includes(expected), stderr);
+  }
 });
