@@ -127,8 +127,14 @@ test('chain: after an error of the disk the call is refused, and the next goes o
   const chain = await openChain(folder, { disk });
   await chain.append(entry('one'));
   for (const what of [{ code: 'EIO' }, { code: 'ENOSPC' }, { takes: 100 }]) {
-    let done = false;
-    disk.fault = { when: (call) => call === 'write' && !done && (done = true), what };
+    let writes = 0;
+    disk.fault = {
+      when: (call) => {
+        writes += call === 'write' ? 1 : 0;
+        return call === 'write' && writes === 1;
+      },
+      what,
+    };
     await assert.rejects(chain.append(entry('refused')), { reason: 'AUDIT_UNAVAILABLE' });
     disk.fault = undefined;
     for (let tries = 0; ; tries += 1) {
