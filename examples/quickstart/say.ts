@@ -51,7 +51,7 @@ export const say = {
   person(command: string): void {
     console.log(`    person> ${command}`);
   },
-  goOn({ directory, contracts, credentials, state, approvals }: Workspace, serving: boolean): void {
+  goOn({ directory, contracts, credentials, state, approvals, identity, archive }: Workspace, serving: boolean): void {
     const api = serving ? 'The inventory API stays until Ctrl-C' : 'The inventory API has stopped (--stay keeps it)';
     console.log(`\nKept in ${directory}. ${api}. In another terminal, from this folder:`);
     console.log(`    npx postern contract lint ${contracts}`);
@@ -61,6 +61,7 @@ export const say = {
     );
     console.log('    npx postern actions        (while the sidecar runs)');
     console.log(`    npx postern approvals --socket ${approvals}`);
+    console.log(`    npx postern audit read --identity ${identity} --view activity ${archive}`);
     if (serving) console.log(`    npx postern call list_stock '{"warehouse": "north"}'`);
   },
 };

@@ -12,6 +12,15 @@ export interface Workspace extends Disposable {
   readonly state: string;
   /** Socket at which people decide. */
   readonly approvals: string;
+  /** Sealed segments, once they are closed. */
+  readonly archive: string;
+  /** Key file of whoever may read them. */
+  readonly identity: string;
+  /** The verifier key of the sidecar's authority. */
+  readonly auditKey: string;
+  /** For damage, and a head that was kept elsewhere. */
+  readonly copy: string;
+  readonly head: string;
   /** Every file but the credential itself, with its text. */
   texts(): ReadonlyMap<string, string>;
 }
@@ -31,7 +40,9 @@ export function makeWorkspace({ keep, port, token, caPem }: WorkspaceOptions): W
   const contracts = join(directory, 'contracts');
   const credentials = join(directory, 'credentials');
   const secret = join(credentials, 'postern-inventory');
+  const audit = join(directory, 'audit');
   mkdirSync(secret, { recursive: true, mode: 0o700 });
+  mkdirSync(audit, { recursive: true, mode: 0o700 });
   cpSync(join(import.meta.dirname, 'contracts'), contracts, { recursive: true });
   for (const file of readdirSync(contracts)) {
     const path = join(contracts, file);
@@ -46,6 +57,11 @@ export function makeWorkspace({ keep, port, token, caPem }: WorkspaceOptions): W
     logFile: join(directory, 'sidecar.log'),
     state: join(directory, 'state'),
     approvals: join(directory, 'approvals.sock'),
+    archive: join(audit, 'archive'),
+    identity: join(audit, 'auditor.key'),
+    auditKey: join(directory, 'state', 'audit-key.pub'),
+    copy: join(audit, 'copy'),
+    head: join(audit, 'head.note'),
     texts: () => textsBelow(directory),
     [Symbol.dispose]: () => {
       if (keep === undefined) rmSync(directory, { recursive: true, force: true });

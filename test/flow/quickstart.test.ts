@@ -7,7 +7,7 @@ import { run } from '#test/cli/run-postern.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-test('quickstart: tells the four states, the refused cleanup, the approval and the effect that happened once, and ends well', async () => {
+test('quickstart: tells the four states, the refused cleanup, the approval, the effect that happened once and its audit, and ends well', async () => {
   const { code, out, err } = await run(process.execPath, [join(root, 'examples/quickstart/main.ts')], {});
   assert.equal(code, 0, err);
   assert.match(out, /EVIDENCE_REQUIRED: [\s\S]*EVIDENCE_INCOMPLETE: [\s\S]*the upstream counts 0 write-offs/);
@@ -15,6 +15,10 @@ test('quickstart: tells the four states, the refused cleanup, the approval and t
   assert.match(out, /Approved by .*\(uid \d+\)/);
   assert.match(out, /"number":"WO-1"[\s\S]*"number":"WO-1"[\s\S]*the upstream counts 1 write-off;/);
   assert.doesNotMatch(out, /"number":"WO-2"/);
+  assert.match(out, /\| chain: valid\n {4}\| signature: valid to sequence \d+, signed by .*\n {4}\| tail: not checked \(--head\)/);
+  assert.match(out, /\| .*write_off_items +Destructive +ok .* used /);
+  assert.match(out, /chain: broken at sequence \d+: .*\(exit 1\)/);
+  assert.match(out, /tail: not checked \(--head\) +\(exit 0\)[\s\S]*tail: TRUNCATED: head witnessed \d+, found \d+ +\(exit 1\)/);
   // What the README shows of it is what it prints.
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   const shown = readme.match(/```\n(\[\d+\] [\s\S]*?)```/g) ?? [];
@@ -34,6 +38,9 @@ function masked(text: string): string {
     .replaceAll(/[0-9a-f]{12,64}(\.\.\.)?/g, 'DIGEST')
     .replaceAll(/127\.0\.0\.1:\d+/g, 'ADDRESS')
     .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, 'TIME')
+    .replaceAll(/((?:head witnessed|found|to sequence|at sequence|last sequence:|verified:)) \d+/g, '$1 N')
+    .replaceAll(/signed by \S+/g, 'signed by AUTHORITY')
+    .replaceAll(/\d+ records after/g, 'N records after')
     .replaceAll(/\d+ s before asking/g, 'SECONDS before asking')
     .replaceAll(/Approved by .* \(uid \d+\)/g, 'Approved by PERSON');
 }
