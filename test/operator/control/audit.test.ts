@@ -163,6 +163,10 @@ test('audit: two hashes of one size are a fork, told with both, and the session 
   await until(async () => (await statusOf(agent))?.audit?.conflict?.kind === 'Fork');
   assert.ok(told.includes(`fork: 5 sha256:${digest('five').toString('hex')} 5 sha256:${digest('other').toString('hex')}`));
   assert.ok(!chain.sidecar.over);
+  const leader = rig.lead(one);
+  await until(() => leader.told.some((event) => event.startsWith('AuditBroken fork-')), 'an Event');
+  await leader.stop();
+  assert.notEqual((await statusOf(agent))?.state, 'Suspended');
 });
 
 test('audit: an intent is in the store before it is acknowledged, once for each sequence', { skip }, async () => {
