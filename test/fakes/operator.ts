@@ -58,6 +58,8 @@ export interface FakeOperatorOptions {
   readonly greeting?: (hello: Hello) => readonly Response[];
   /** Throw to refuse a stream. */
   readonly admit?: (hello: Hello) => void;
+  /** Hears everything said after the hello. */
+  readonly onSaid?: (said: Said) => void;
   /** In place of the welcome. */
   readonly welcome?: Response;
 }
@@ -105,6 +107,7 @@ export async function startFakeOperator(options: FakeOperatorOptions): Promise<F
       void (async () => {
         for (let next = await incoming.next(); next.done !== true; next = await incoming.next()) {
           said.push(next.value.message);
+          options.onSaid?.(next.value.message);
           news.emit('news');
         }
       })().catch(() => {});

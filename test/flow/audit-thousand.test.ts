@@ -27,7 +27,7 @@ import { AuditedSession } from './audited-session.ts';
 
 const skip = await unavailable('weed');
 const SESSIONS = Number(process.env.POSTERN_TEST_SESSIONS ?? 1_000);
-const ROUNDS = 3;
+const ROUNDS = 2;
 const AT_ONCE = 48;
 const CLUSTER = 'thousand';
 
