@@ -22,7 +22,7 @@ test('control: before its first bundle a sidecar takes calls and answers CONTRAC
   const stream = await master.stream(0);
   assert.equal(stream.authorization, 'Bearer header.token.signature');
   assert.match(stream.hello.instance, /^sha256:[0-9a-f]{64}$/);
-  assert.deepEqual([stream.hello.bundleRevision, stream.hello.protocols], ['', [1, 2]]);
+  assert.deepEqual([stream.hello.bundleRevision, stream.hello.protocols], ['', [1, 2, 3]]);
   assert.equal(await sidecar.code('get_item', ONE), 'CONTRACT_NOT_READY');
   await assert.rejects(sidecar.client.listActions({}), { reason: 'CONTRACT_NOT_READY', retryable: true });
   assert.equal(await sidecar.probe('/startupz'), 'bundle\n');
