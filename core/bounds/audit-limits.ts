@@ -51,6 +51,10 @@ export const AUDIT_LIMITS = {
   /** Records of what has happened that the disk did not take; tried again so often, and past their number the oldest is counted instead. */
   auditUnwrittenRecordsMax: 1_024,
   auditUnwrittenRetryMs: 1_000,
+  /** Operations that a start remembers from the log, to say of those without an outcome that the process ended. */
+  auditFoundOperationsMax: 16_384,
+  /** Between tries to open a chain that a cluster asks for. */
+  auditOpenRetryMs: 5_000,
   /** Going back by more is told by a verifier. */
   auditClockSkewMs: 60_000,
 
@@ -126,6 +130,8 @@ export const AUDIT_LIMITS = {
   auditAllowancesMax: 10_000,
   /** Objects read back at once to confirm what was stored, over all streams: each is in memory, up to auditSegmentFileBytesMax. */
   auditReadBackAtOnceMax: 4,
+  /** Segments of one chain remembered as stored behind one that is missing; of more, the store is asked once that one has come. */
+  auditAheadSegmentsMax: 1_024,
   /** Names of a chain's folder looked at to find what was stored while no replica took note. */
   auditListedNamesMax: 200_000,
   /** A store that is safe is probed again after this; one that is not reached after the first wait, doubled up to the longest. */

@@ -172,10 +172,10 @@ export class AuditExchange {
     }
     const verdict = await this.#permits.ask(askedUpload(message));
     if (verdict.kind === 'refused') observer?.refused?.('upload', verdict.because);
-    if (verdict.kind === 'present' && verdict.shipped !== undefined) {
-      const now = verdict.shipped;
-      observer?.stored?.(Number(message.bytes));
-      this.#stream.change((status, nowMs) => shipped(status, now, nowMs), true);
+    if (verdict.kind === 'present' && verdict.stored) observer?.stored?.(Number(message.bytes));
+    if (verdict.kind === 'present' && (verdict.stored || verdict.shipped !== undefined)) {
+      const now = verdict.shipped ?? knownShipped(this.#stream.status);
+      this.#stream.change((status, nowMs) => shipped(status, now, nowMs), verdict.shipped !== undefined);
     }
     this.#say(permitTold(message, verdict, this.#permits.next));
   }

@@ -104,6 +104,7 @@ export function knownShipped({ audit }: StreamStatus): Shipped {
   return { segments: audit?.shippedSegments ?? 0, sequence: audit?.shippedSequence ?? 0 };
 }
 
+/** Numbers are those up to which nothing is missing; the time is also that of a segment behind a gap. */
 export function shipped(status: StreamStatus, { segments, sequence }: Shipped, nowMs: number): StreamStatus {
   const audit = { ...auditOf(status), shippedSegments: segments, shippedSequence: sequence, lastShippedAt: secondTime(nowMs) };
   return { ...status, audit };

@@ -1,9 +1,15 @@
 /**
- * What one session puts into the store: the next segment of its own chain, one at a time, and after the last one a manifest. The sidecar gets
- * a link for exactly these bytes under exactly this name, and no credential; what it says it has stored counts when the store says so too.
+ * What one session puts into the store: segments of its own chain, one at a time, and after the last one a manifest. The sidecar gets a link
+ * for exactly these bytes under exactly this name, and no credential; what it says it has stored counts when the store says so too.
  *
- * Numbers go on where the last replica left them in status. Where that is behind - it died between the upload and its word - the store
- * itself tells what is there, since each object was put by a permit of ours.
+ * A number may be skipped: a segment that its disk has lost must not keep all later ones from the store. Whoever skips harms its own chain
+ * alone, whose gap `verify` names; the one that is missing is permitted whenever it comes. Bytes and rate are bounded all the same.
+ *
+ *   stored  1 2 . 4 5     shipped: 2, up to which nothing is missing, as it stands in status; ahead: 4, 5
+ *   stored  1 2 3 4 5     shipped: 5
+ *
+ * Numbers go on where the last replica left them in status. Where that is behind - it died between the upload and its word, or knew of a gap -
+ * the store itself tells what is there, since each object was put by a permit of ours.
  */
 import { manifestObject, segmentObject } from '#core/audit/object-name.ts';
 import { StoreFault } from '#core/audit/object-store.ts';
@@ -26,9 +32,10 @@ export interface AskedUpload {
   readonly stored: boolean;
 }
 
-/** What is in the store. */
+/** Up to where the store has all of the chain; 0 and 0 before its first segment. */
 export interface Shipped {
   readonly segments: number;
+  /** Of the last record in them; 0 where only the store knows it. */
   readonly sequence: number;
 }
 
@@ -36,8 +43,8 @@ export type PermitRefusedBecause = 'malformed' | 'not_next' | 'too_much' | 'occu
 
 export type PermitVerdict =
   | { readonly kind: 'permit'; readonly put: PresignedPut }
-  /** `shipped`: this is news. */
-  | { readonly kind: 'present'; readonly shipped?: Shipped }
+  /** `shipped`: it has grown. `stored`: this segment was not known to be in the store. */
+  | { readonly kind: 'present'; readonly stored: boolean; readonly shipped?: Shipped }
   | { readonly kind: 'refused'; readonly because: PermitRefusedBecause; readonly message: string };
 
 export interface PermitMeans {
@@ -52,6 +59,12 @@ export interface PermitMeans {
 export class Permits {
   readonly #means: PermitMeans;
   #shipped: Shipped;
+  /** The last sequence of segments behind a gap, by number; 0 where only the store knows it. */
+  readonly #ahead = new Map<number, number>();
+  /** More is ahead than is kept here. */
+  #forgot = false;
+  /** Whether the store was asked what is there. */
+  #caughtUp = false;
   /** What was permitted last and may be there by now, as number and digest. */
   #permitted = '';
 
@@ -60,6 +73,7 @@ export class Permits {
     this.#shipped = shipped;
   }
 
+  /** The first that is missing. */
   get next(): number {
     return this.#shipped.segments + 1;
   }
@@ -81,19 +95,24 @@ export class Permits {
 
   async #askSegment(upload: AskedUpload): Promise<PermitVerdict> {
     const { number, firstSequence } = upload;
-    if (number > this.next) return refused('not_next', `Segment ${this.next} of this chain comes next.`);
     const name = `${this.#means.folder}${segmentObject(number)}`;
     if (number < this.next) return this.#judgeStored(upload, name);
-    // After a catch-up the sequence is not known.
-    if (this.#shipped.sequence > 0 && firstSequence !== this.#shipped.sequence + 1)
-      return refused('not_next', `Segment ${number} of this chain begins with sequence ${this.#shipped.sequence + 1}.`);
+    const before = number === this.next ? this.#shipped.sequence : (this.#ahead.get(number - 1) ?? 0);
+    if (before > 0 && firstSequence !== before + 1)
+      return refused('not_next', `Segment ${number} of this chain begins with sequence ${before + 1}.`);
     if (number === 1 && firstSequence !== 1) return refused('not_next', 'The first segment of a chain begins with sequence 1.');
+    // Each segment that is not there has a frame at least.
+    const least = this.#shipped.sequence + 1 + (number - this.next);
+    if (firstSequence < least) return refused('not_next', `Segment ${number} of this chain begins with sequence ${least} or a later one.`);
     return this.#permit(upload, name);
   }
 
   async #askManifest(upload: AskedUpload): Promise<PermitVerdict> {
-    if (this.#shipped.sequence > 0 && upload.lastSequence !== this.#shipped.sequence)
-      return refused('not_next', `The manifest comes after the last segment; what is stored ends with sequence ${this.#shipped.sequence}.`);
+    const { sequence } = this.#shipped;
+    const last = Math.max(sequence, ...this.#ahead.values());
+    // It also lists what is missing, if that was the last.
+    const fits = this.#ahead.size === 0 && sequence > 0 ? upload.lastSequence === last : upload.lastSequence >= last;
+    if (!fits) return refused('not_next', `The manifest comes after the last segment; what is stored ends with sequence ${last}.`);
     return this.#permit(upload, `${this.#means.folder}${manifestObject(upload.lastSequence)}`);
   }
 
@@ -102,7 +121,7 @@ export class Permits {
     const { watch, allowance } = this.#means;
     const object = { name, bytes: upload.bytes, sha256: upload.sha256 };
     const asked = `${name} ${Buffer.from(upload.sha256).toString('hex')}`;
-    if (upload.stored || this.#permitted !== '') {
+    if (upload.stored || this.#permitted !== '' || this.#ahead.has(upload.number)) {
       const found = await this.#means.readBack.look(object);
       if (found === 'same') return this.#present(upload);
       if (found === 'other') return OCCUPIED;
@@ -117,35 +136,59 @@ export class Permits {
 
   #present({ object, number, lastSequence }: AskedUpload): PermitVerdict {
     this.#permitted = '';
-    if (object === 'manifest') return { kind: 'present' };
+    if (object === 'manifest') return { kind: 'present', stored: false };
+    const stored = !this.#ahead.has(number);
+    if (number !== this.next) {
+      this.#note(number, lastSequence);
+      return { kind: 'present', stored };
+    }
     this.#shipped = { segments: number, sequence: lastSequence };
-    return { kind: 'present', shipped: this.#shipped };
+    const shipped = this.#closeGap();
+    return { kind: 'present', stored, shipped };
   }
 
   async #judgeStored({ bytes, sha256, lastSequence, number }: AskedUpload, name: string): Promise<PermitVerdict> {
     const found = await this.#means.readBack.look({ name, bytes, sha256 });
     if (found !== 'same') return OCCUPIED;
-    if (number !== this.#shipped.segments || this.#shipped.sequence > 0) return { kind: 'present' };
+    if (number !== this.#shipped.segments || this.#shipped.sequence > 0) return { kind: 'present', stored: false };
     this.#shipped = { segments: number, sequence: lastSequence };
-    return { kind: 'present', shipped: this.#shipped };
+    return { kind: 'present', stored: true, shipped: this.#shipped };
   }
 
-  /** Segments are without a gap, so the first name that is missing tells the rest. */
+  #note(number: number, lastSequence: number): void {
+    if (this.#ahead.size < limits.auditAheadSegmentsMax || this.#ahead.has(number)) this.#ahead.set(number, lastSequence);
+    else this.#forgot = true;
+  }
+
+  /** The last of what is stored without a gap whose sequence is known. */
+  #closeGap(): Shipped {
+    let known = this.#shipped;
+    for (let sequence = this.#ahead.get(this.next); sequence !== undefined; sequence = this.#ahead.get(this.next)) {
+      this.#ahead.delete(this.next);
+      this.#shipped = { segments: this.next, sequence };
+      if (sequence > 0) known = this.#shipped;
+    }
+    if (this.#forgot && this.#ahead.size === 0) this.#caughtUp = this.#forgot = false;
+    return known;
+  }
+
+  /** Once for each stream, and again after a gap behind which more was stored than is remembered: nobody lists at each segment. */
   async #catchUp(): Promise<void> {
+    if (this.#caughtUp) return;
     const { watch, folder } = this.#means;
     let looked = 0;
-    let { segments } = this.#shipped;
-    const names = new Set<string>();
     for await (const { name } of watch.store.list(folder)) {
       looked += 1;
       if (looked > limits.auditListedNamesMax) break;
-      if (name.endsWith('.seg')) names.add(name);
+      const number = Number(SEGMENT.exec(name.slice(folder.length))?.[1] ?? 0);
+      if (number >= this.next && !this.#ahead.has(number)) this.#note(number, 0);
     }
-    while (names.has(`${folder}${segmentObject(segments + 1)}`)) segments += 1;
-    if (segments > this.#shipped.segments) this.#shipped = { segments, sequence: 0 };
+    this.#closeGap();
+    this.#caughtUp = true;
   }
 }
 
+const SEGMENT = /^([0-9]{10})\.seg$/;
 const OCCUPIED = refused('occupied', 'The store has other bytes under the name of this object; keep both and find out who wrote them.');
 const SHA256_BYTES = 32;
 

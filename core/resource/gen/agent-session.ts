@@ -156,15 +156,15 @@ export interface AgentSession {
        */
       witnessedAt?: string;
       /**
-       * Segments that are in the store.
+       * Up to this segment the store has all of them; there may be more behind one that is missing.
        */
       shippedSegments?: number;
       /**
-       * The last record in them.
+       * The last record up to there.
        */
       shippedSequence?: number;
       /**
-       * When the last one was stored.
+       * When a segment was stored last.
        */
       lastShippedAt?: string;
       /**

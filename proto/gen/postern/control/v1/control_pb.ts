@@ -1527,7 +1527,7 @@ export type AuditPermit = Message<"postern.control.v1.AuditPermit"> & {
   refused?: Refused | undefined;
 
   /**
-   * Number of the segment that is permitted next.
+   * Number of the first segment that the store does not have; any later one is permitted too.
    *
    * @generated from field: uint64 next = 8;
    */
