@@ -4,7 +4,6 @@
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Clock, systemClock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { CompiledBinding } from '#core/contract/compiled-binding.ts';
 import type { ResourceObject } from '#core/contract/resource-object.ts';
@@ -13,30 +12,33 @@ import { GrpcServer } from '#core/runtime/grpc-server.ts';
 import { addHealth, HealthState } from '#core/runtime/health.ts';
 import { disarm, runtimeFacts, runtimeProblems } from '#core/runtime/hostile-runtime.ts';
 import { createLog, type Log } from '#core/runtime/log.ts';
-import { type RemoteOutcome, SidecarMetrics } from '#core/runtime/metrics.ts';
+import type { SidecarMetrics } from '#core/runtime/metrics.ts';
 import { startProbes } from '#core/runtime/probes.ts';
 import { addReflection } from '#core/runtime/reflection.ts';
 import { ActionService } from '#proto/postern/v1/action_pb.ts';
 import { ActionCalls } from '#sidecar/call/action-calls.ts';
+import type { AuditedRecorder } from '#sidecar/call/audited-recorder.ts';
 import { DoubtfulReads } from '#sidecar/call/doubtful-reads.ts';
 import { EvidenceSealer } from '#sidecar/call/evidence.ts';
+import { tellLeftOpen } from '#sidecar/call/left-open.ts';
 import { compileBundle } from '#sidecar/compile-bundle.ts';
 import { type Configuration, fixedConfiguration } from '#sidecar/configuration.ts';
 import type { ControlSettings } from '#sidecar/control/control-settings.ts';
 import { KeptBundle } from '#sidecar/control/kept-bundle.ts';
-import { CredentialStore } from '#sidecar/credential/store.ts';
+import type { CredentialStore } from '#sidecar/credential/store.ts';
 import { Cursors } from '#sidecar/cursor/cursor.ts';
 import type { SessionKeys } from '#sidecar/cursor/keys.ts';
-import { Destinations } from '#sidecar/execute/http/destinations.ts';
-import type { RemotesMeans } from '#sidecar/execute/open-remotes.ts';
+import type { Destinations } from '#sidecar/execute/http/destinations.ts';
+import { followTerms } from '#sidecar/follow-terms.ts';
 import type { DurableJournal } from '#sidecar/journal/durable-journal.ts';
 import { Operations } from '#sidecar/journal/operations.ts';
-import { Audit, followTerms } from '#sidecar/open-audit.ts';
+import { Audit } from '#sidecar/open-audit.ts';
 import { journalOrNone, journalOrRefuse, openEffects } from '#sidecar/open-effects.ts';
 import { ownAuditOrRefuse } from '#sidecar/own-audit.ts';
+import { type Parts, partsOf } from '#sidecar/parts.ts';
 import { questionWatch, recordCalls } from '#sidecar/record-calls.ts';
 import { actionService } from '#sidecar/serve/action-service.ts';
-import { bundleEvent, SessionEvents } from '#sidecar/session-events.ts';
+import { bundleEvent } from '#sidecar/session-events.ts';
 import { keysOrNone, keysOrRefuse } from '#sidecar/session-keys.ts';
 import type { SidecarSettings } from '#sidecar/settings.ts';
 import { StartRefused, systemCodeOf } from '#sidecar/start-refused.ts';
@@ -100,16 +102,6 @@ export async function serveControlled(control: ControlSettings, settings: Sideca
   return serve(parts, settings, keys, { configuration, journal, audit, unfollow });
 }
 
-interface Parts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: SidecarMetrics;
-  readonly destinations: Destinations;
-  readonly store: CredentialStore;
-  readonly remotes: RemotesMeans;
-  readonly events: SessionEvents;
-}
-
 /** What differs by who configures. */
 interface Configured {
   readonly configuration: Configuration;
@@ -119,44 +111,6 @@ interface Configured {
   readonly unfollow?: () => Promise<void>;
 }
 
-function partsOf(settings: SidecarSettings, log: Log): Parts {
-  const clock = systemClock;
-  const metrics = new SidecarMetrics(clock, settings.version);
-  const destinations = new Destinations({ allowLoopback: settings.allowLoopback });
-  const store = new CredentialStore({
-    directory: settings.credentials,
-    clock,
-    onRead: (secret, outcome) => {
-      metrics.credentialRead(secret, outcome);
-      if (outcome === 'unreadable') log.warn('a credential cannot be read', { object: secret });
-    },
-  });
-  const remotes: RemotesMeans = {
-    store,
-    destinations,
-    clock,
-    onAnomaly: (binding) => {
-      metrics.credentialGuessed();
-      log.warn('a caller sent a credential as an argument', { binding });
-    },
-    onHostKeyMismatch: (action, { origin, shown, pinned }) =>
-      log.error('a host shows another key than the pinned one', {
-        action,
-        host: origin,
-        host_key_shown: shown,
-        host_key_pinned: pinned.join(','),
-      }),
-    onForeignChannel: (action) => {
-      metrics.effects.sshChannelRefused(action);
-      log.warn('a host asked to open a channel of its own, which was refused', { action });
-    },
-    onMissingExit: (action, kind) => metrics.effects.sshFailed(action, kind),
-    onFault: (action, cause, thrown) => log.warn('no usable answer from the remote', { action, reason: cause }, thrown),
-    onExchange: (action, status, durationMs, bytes) => metrics.remoteAnswered(action, statusClass(status), durationMs, bytes),
-  };
-  return { clock, log, metrics, destinations, store, remotes, events: new SessionEvents() };
-}
-
 async function serve(
   parts: Parts,
   settings: SidecarSettings,
@@ -164,7 +118,8 @@ async function serve(
   { configuration, journal, audit, unfollow }: Configured,
 ): Promise<RunningSidecar> {
   const { clock, log, metrics, destinations } = parts;
-  const recorder = recordCalls({ ...parts, configuration, audit: audit.recorder, version: settings.version });
+  const { recorder, sayAgain } = recordCalls({ ...parts, configuration, audit: audit.recorder, version: settings.version });
+  audit.listen({ resumed: sayAgain, opened: (found) => tellLeftOpen(found, { audit: audit.recorder, journal }) });
   const operations = new Operations(clock, limits.operationsKeptMax);
   const opened = await openEffects({
     clock,
@@ -187,19 +142,7 @@ async function serve(
   });
   readAtScrape(metrics, { calls, operations, ...parts });
   const health = new HealthState();
-  const server = new GrpcServer({
-    onGuardEvent: (event) => {
-      metrics.streamRefused(event);
-      recorder.turnedAway(event);
-    },
-    onCallEnd: (end) => {
-      recorder.served(end);
-      if (end.claims.length > 0) metrics.claimsIgnored();
-    },
-  });
-  server.add(ActionService, actionService(calls));
-  addHealth(server, health, [ActionService.typeName]);
-  addReflection(server, [ActionService]);
+  const server = serverOf(calls, { health, metrics, recorder });
   const port = await server.listen(settings.host, settings.port).catch(refuseToListen('calls', '--listen', settings.host, settings.port));
   health.set(true);
   const probes = await startProbes({
@@ -250,6 +193,24 @@ async function serve(
   };
 }
 
+function serverOf(calls: ActionCalls, means: { health: HealthState; metrics: SidecarMetrics; recorder: AuditedRecorder }): GrpcServer {
+  const { health, metrics, recorder } = means;
+  const server = new GrpcServer({
+    onGuardEvent: (event) => {
+      metrics.streamRefused(event);
+      recorder.turnedAway(event);
+    },
+    onCallEnd: (end) => {
+      recorder.served(end);
+      if (end.claims.length > 0) metrics.claimsIgnored();
+    },
+  });
+  server.add(ActionService, actionService(calls));
+  addHealth(server, health, [ActionService.typeName]);
+  addReflection(server, [ActionService]);
+  return server;
+}
+
 /** Gauges: read when somebody asks, so that a call does not pay for them. */
 function readAtScrape(
   metrics: SidecarMetrics,
@@ -285,12 +246,6 @@ function refuseToListen(what: string, flag: string, host: string, port: number):
       `Name another address with ${flag}; port 0 takes a free one.`,
     );
   };
-}
-
-/** `0`: no reply came. */
-function statusClass(status: number): RemoteOutcome {
-  const classes = ['no_reply', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
-  return classes[Math.floor(status / 100)] ?? '5xx';
 }
 
 function refuseHostileRuntime(): void {

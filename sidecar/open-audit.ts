@@ -1,18 +1,16 @@
 /**
  * What the audit of a sidecar stands on: its chain on this disk, who answers for its keys, where its segments go. From the command line where
- * files are served; from an operator, with what the chain itself says until one is heard, in a cluster.
+ * files are served (own-audit.ts); from an operator in a cluster (follow-terms.ts).
  */
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { RecipientUnusable } from '#core/audit/seal.ts';
+import { join } from 'node:path';
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
-import { PosternError } from '#core/error/postern-error.ts';
 import type { AuditMetrics } from '#core/runtime/audit-metrics.ts';
 import type { Log } from '#core/runtime/log.ts';
-import type { AuditControl, AuditTerms } from '#sidecar/audit/audit-control.ts';
 import type { Authority } from '#sidecar/audit/authority.ts';
 import { AuditChain } from '#sidecar/audit/chain.ts';
+import { chainFault } from '#sidecar/audit/chain-fault.ts';
+import type { FoundOperation } from '#sidecar/audit/chain-ledger.ts';
 import { OpeningLog } from '#sidecar/audit/opening-log.ts';
 import { AuditRecorder } from '#sidecar/audit/recorder.ts';
 import type { SegmentSink } from '#sidecar/audit/segment-sink.ts';
@@ -39,6 +37,14 @@ export interface OpenAudit {
   close(): Promise<void>;
 }
 
+/** Who adds to a chain what only the rest of the process knows. */
+export interface AuditListener {
+  /** A chain was opened over what processes before this one left in it. */
+  opened(found: ReadonlyMap<string, FoundOperation>): void;
+  /** It is recorded again after it was not: what the chain must say first, such as what is served. */
+  resumed(): void;
+}
+
 interface Place {
   /** Of the chain. */
   readonly folder: string;
@@ -60,6 +66,7 @@ export class Audit implements OpenAudit {
   #shipper: Shipper | undefined;
   #shipping: Shipping | undefined;
   #fault: string | undefined;
+  #listener: AuditListener | undefined;
 
   /** Without a place nothing is recorded. */
   constructor(means: AuditMeans, place: Place | undefined) {
@@ -82,6 +89,12 @@ export class Audit implements OpenAudit {
     return this.#chain;
   }
 
+  /** Hears of the chain that is open, too. */
+  listen(listener: AuditListener): void {
+    this.#listener = listener;
+    if (this.#chain !== undefined) listener.opened(this.#chain.found);
+  }
+
   /** Throws as AuditChain.open does. */
   async open(terms: { readonly origin?: string; readonly recipients?: readonly string[] }): Promise<AuditChain> {
     const { clock, log, metrics } = this.#means;
@@ -93,26 +106,50 @@ export class Audit implements OpenAudit {
       disk: countedDisk(nodeDisk, clock, (durationMs) => metrics.audit.synced(durationMs)),
       onFault: (fault) => {
         if (fault === undefined) log.info('the audit takes records again');
-        else log.error('the audit takes no records, so calls are refused', { reason: wordOf(fault) });
+        else if (fault !== 'closed') log.error('the audit takes no records, so calls are refused', { reason: wordOf(fault) });
       },
       onConflict: () => log.error('the witness knows another head of this chain: it is a fork, or an older copy'),
     });
+    const wasOff = this.#log.isOff;
     this.#chain = chain;
     this.#fault = undefined;
     this.#log.use(chain);
+    if (wasOff) {
+      this.recorder.tell({ record: 'session', event: 'recording', on: true });
+      this.#listener?.resumed();
+    }
+    this.#listener?.opened(chain.found);
     return chain;
   }
 
-  /** Nothing is recorded from here on; a chain that is there ends in order. */
+  /**
+   * Nothing is recorded from here on. A chain that is there says so and ends in order, as far as disk and witness let it within
+   * limits.auditFlushMs (AUD-23). Never rejects.
+   */
   async off(): Promise<void> {
-    const chain = this.#chain;
+    if (this.#chain !== undefined) {
+      this.recorder.tell({ record: 'session', event: 'recording', on: false });
+      await this.#within(limits.walAppendMs, this.recorder.flush());
+    }
     this.#log.use('off');
+    await this.#leave();
+  }
+
+  /** The chain in the folder is that of another session: nothing more goes into it, and calls are refused. */
+  async refuseOrigin(): Promise<never> {
+    this.#log.wait();
+    await this.#leave();
+    throw chainFault('origin');
+  }
+
+  async #leave(): Promise<void> {
+    const chain = this.#chain;
     if (chain === undefined) return;
-    await chain.end();
-    await this.#shipper?.end(limits.auditFlushMs);
+    await this.#within(limits.auditFlushMs, this.#endChain(chain));
     await this.close();
     this.#chain = undefined;
     this.#shipper = undefined;
+    this.#shipping = undefined;
   }
 
   /** The chain cannot be opened; records wait, and calls are refused. */
@@ -142,6 +179,13 @@ export class Audit implements OpenAudit {
     this.#shipper.start();
   }
 
+  /** What is there stays on this disk from now on. */
+  async stopShipping(): Promise<void> {
+    const shipper = this.#shipper;
+    this.#shipper = undefined;
+    await this.#within(CLOSE_MS, shipper?.stop());
+  }
+
   notReady(): readonly string[] {
     const { fault } = this.#log;
     return fault === undefined || (fault === 'opening' && this.#fault === undefined) ? [] : ['audit'];
@@ -149,12 +193,18 @@ export class Audit implements OpenAudit {
 
   async end(): Promise<void> {
     this.recorder.tell({ record: 'session', event: 'ended', because: 'stopped' });
-    await this.#within(limits.walAppendMs, this.recorder.flush());
+    await this.#within(limits.auditFlushMs, this.#endAll());
     this.recorder.close();
-    const chain = this.#chain;
-    if (chain === undefined) return;
-    await this.#within(limits.walAppendMs + limits.auditFlushMs, chain.end());
-    if (this.#shipper !== undefined) await this.#within(limits.auditFlushMs, this.#shipper.end(limits.auditFlushMs));
+  }
+
+  async #endAll(): Promise<void> {
+    await this.recorder.flush();
+    if (this.#chain !== undefined) await this.#endChain(this.#chain);
+  }
+
+  async #endChain(chain: AuditChain): Promise<void> {
+    await chain.end();
+    await this.#shipper?.end(limits.auditFlushMs);
   }
 
   async close(): Promise<void> {
@@ -192,82 +242,4 @@ const CLOSE_MS = 2_000;
 /** A word that the log takes. */
 function wordOf(fault: string): string {
   return fault.replaceAll(/[^a-zA-Z0-9_]/g, '_');
-}
-
-/**
- * In a cluster: what the chain in the folder says until the operator is heard, then what the operator says. A folder that cannot be used
- * refuses calls, and nothing else keeps the sidecar from starting.
- */
-export async function followTerms(audit: Audit, means: AuditMeans, folder: string, control: AuditControl): Promise<() => Promise<void>> {
-  const follower = new TermsFollower(audit, means, folder, control);
-  const terms = control.terms();
-  if (terms !== undefined) await follower.follow(terms);
-  else await follower.resume();
-  const stop = control.onTerms((next) => void follower.follow(next));
-  return async () => {
-    stop();
-    await follower.settled();
-  };
-}
-
-class TermsFollower {
-  readonly #audit: Audit;
-  readonly #means: AuditMeans;
-  readonly #control: AuditControl;
-  /** There while the last terms were to record nothing: a restart must know that without an operator. */
-  readonly #offMark: string;
-  #recipients = '';
-  #before: Promise<void> = Promise.resolve();
-
-  constructor(audit: Audit, means: AuditMeans, folder: string, control: AuditControl) {
-    this.#audit = audit;
-    this.#means = means;
-    this.#control = control;
-    this.#offMark = join(folder, 'off');
-  }
-
-  settled(): Promise<void> {
-    return this.#before;
-  }
-
-  /** As the process before this one was told. */
-  async resume(): Promise<void> {
-    if (statSync(this.#offMark, { throwIfNoEntry: false }) !== undefined) {
-      await this.#audit.off();
-      return;
-    }
-    try {
-      const chain = await this.#audit.open({});
-      this.#means.log.info('the audit goes on with the chain of before', { count: chain.head.size });
-    } catch (fault) {
-      if (!(fault instanceof PosternError) || fault.details.audit !== 'recipients') this.#failed(fault);
-    }
-  }
-
-  /** One after the other; never rejects. */
-  follow(terms: AuditTerms): Promise<void> {
-    this.#before = this.#before.then(() => this.#apply(terms)).catch((fault: unknown) => this.#failed(fault));
-    return this.#before;
-  }
-
-  async #apply({ recipients, origin, shipped }: AuditTerms): Promise<void> {
-    if (recipients.length === 0) {
-      await this.#audit.off();
-      mkdirSync(dirname(this.#offMark), { recursive: true, mode: 0o700 });
-      writeFileSync(this.#offMark, '');
-      this.#means.log.info('the operator names no recipients, so nothing is recorded');
-      return;
-    }
-    rmSync(this.#offMark, { force: true });
-    const named = recipients.join('\n');
-    if (this.#audit.chain === undefined) await this.#audit.open({ origin, recipients });
-    else if (named !== this.#recipients) this.#audit.chain.recipients(recipients);
-    this.#recipients = named;
-    if (shipped) await this.#audit.ship({ sink: this.#control.sink });
-  }
-
-  #failed(fault: unknown): void {
-    this.#audit.failed(fault instanceof RecipientUnusable ? 'recipients' : 'unusable');
-    this.#means.log.error('the audit cannot be kept as it should be, so calls may be refused', {}, fault);
-  }
 }

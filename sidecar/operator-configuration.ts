@@ -21,7 +21,7 @@ import { systemBootClock } from '#sidecar/control/lease.ts';
 import { ControlLink } from '#sidecar/control/link.ts';
 import { OperatorAudit } from '#sidecar/control/operator-audit.ts';
 import { type Keeper, OperatorDecider } from '#sidecar/control/operator-decider.ts';
-import { type ReportedWarning, Reports } from '#sidecar/control/reports.ts';
+import { Reports, reportedWarning } from '#sidecar/control/reports.ts';
 import type { Session } from '#sidecar/control/session.ts';
 import { ControlState } from '#sidecar/control/state.ts';
 import type { OperatorMessage } from '#sidecar/control/stream.ts';
@@ -292,15 +292,4 @@ export class OperatorConfiguration implements Configuration {
       };
     });
   }
-}
-
-function reportedWarning({ action, code, owner, firstMs, lastMs, expiresMs }: ReturnType<SidecarMetrics['activeWarnings']>[number]) {
-  return {
-    action,
-    code,
-    owner,
-    firstSeenMs: BigInt(Math.round(firstMs)),
-    lastSeenMs: BigInt(Math.round(lastMs)),
-    expiresMs: BigInt(Math.round(expiresMs ?? 0)),
-  } satisfies ReportedWarning;
 }

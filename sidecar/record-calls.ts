@@ -19,9 +19,16 @@ export interface RecordMeans {
   readonly version: string;
 }
 
+export interface RecordedCalls {
+  readonly recorder: AuditedRecorder;
+  /** Says once more who this is and what is served: what was said while nothing was recorded is not in the chain. */
+  sayAgain(): void;
+}
+
 /** The first record of the process is written here. */
-export function recordCalls({ log, metrics, events, configuration, audit, version }: RecordMeans): AuditedRecorder {
-  audit.tell({ record: 'session', event: 'started', version, operator: configuration.decider !== undefined });
+export function recordCalls({ log, metrics, events, configuration, audit, version }: RecordMeans): RecordedCalls {
+  const started = { record: 'session', event: 'started', version, operator: configuration.decider !== undefined } as const;
+  audit.tell(started);
   let known = '';
   events.listen((event) => {
     const requester = requesterRecord(configuration);
@@ -31,7 +38,14 @@ export function recordCalls({ log, metrics, events, configuration, audit, versio
     audit.tell(event);
   });
   const masked = (text: string) => configuration.bundle()?.actions()[0]?.masked?.(text) ?? text;
-  return new AuditedRecorder({ told: new RequestLog(log, metrics), audit, masked });
+  return {
+    recorder: new AuditedRecorder({ told: new RequestLog(log, metrics), audit, masked }),
+    sayAgain: () => {
+      known = '';
+      audit.tell(started);
+      events.tellAgain();
+    },
+  };
 }
 
 function requesterRecord({ decider }: Configuration): SessionRecord | undefined {

@@ -7,8 +7,10 @@ export type SessionEvent = Extract<SessionRecord, { event: 'bundle' | 'state' }>
 export class SessionEvents {
   #listener: ((event: SessionEvent) => void) | undefined;
   #kept: SessionEvent[] = [];
+  readonly #last = new Map<SessionEvent['event'], SessionEvent>();
 
   tell(event: SessionEvent): void {
+    this.#last.set(event.event, event);
     if (this.#listener !== undefined) this.#listener(event);
     else if (this.#kept.push(event) > KEPT_MAX) this.#kept.shift();
   }
@@ -17,6 +19,11 @@ export class SessionEvents {
     this.#listener = listener;
     for (const event of this.#kept) listener(event);
     this.#kept = [];
+  }
+
+  /** What is so now. */
+  tellAgain(): void {
+    for (const event of this.#last.values()) this.#listener?.(event);
   }
 }
 

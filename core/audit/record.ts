@@ -65,6 +65,11 @@ export type SessionRecord = Kind<'session'> &
         /** Words of a person. */
         readonly because?: string;
       }
+    | {
+        /** Whether anything is recorded from here on: the operator named no recipients, or some again (AUD-23). */
+        readonly event: 'recording';
+        readonly on: boolean;
+      }
     | { readonly event: 'ended'; readonly because: 'stopped' }
   );
 
@@ -100,12 +105,13 @@ export interface IntentRecord extends Kind<'intent'> {
 
 /** Durable before the answer of an effect. */
 export interface OutcomeRecord extends Kind<'outcome'> {
-  readonly action: string;
-  readonly revision: string;
-  readonly effect: Effect;
-  readonly request_id: string;
+  /** These four are absent where a start knows of its operation only that it had an intent, which says them. */
+  readonly action?: string;
+  readonly revision?: string;
+  readonly effect?: Effect;
+  readonly request_id?: string;
   readonly operation_id: string;
-  /** `unknown`: a request left, and nobody can tell whether it took effect. */
+  /** `unknown`: a request left, and nobody can tell whether it took effect; of a read, whether it was answered. */
   readonly status: 'ok' | 'partial' | 'failed' | 'unknown';
   /** Of `failed` and `unknown`; core/error/reasons.ts. */
   readonly code?: string;

@@ -24,6 +24,8 @@ export interface SessionRow {
   bundles: number;
   /** As the last one says. */
   state?: string;
+  /** Whether it was recorded on, where somebody turned that off or on. */
+  recording?: boolean;
   readonly states: { readonly at: string; readonly state: string; readonly because?: string }[];
   readonly actions: ActionCounts[];
   incomplete_reads: number;
@@ -137,6 +139,11 @@ const EVENTS: Readonly<Partial<Record<string, Fold>>> = {
     row.state = state;
     if (row.states.length >= limits.auditViewListMax) row.left_out += 1;
     else row.states.push({ at: textIn(record, 'at') ?? '', state, ...(because === undefined ? {} : { because }) });
+  },
+  recording: (row, record) => {
+    const on = flagIn(record, 'on');
+    if (on !== undefined) row.recording = on;
+    delete row.ended_at;
   },
   ended: (row, record) => {
     row.ended_at = textIn(record, 'at') ?? '';

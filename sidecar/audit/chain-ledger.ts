@@ -6,6 +6,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { decodeFrame, type Frame, originHash } from '#core/audit/frame.ts';
 import { parseSegmentStatement, type SegmentStatement } from '#core/audit/statement.ts';
+import { limits } from '#core/bounds/limits.ts';
 import { chainFault } from './chain-fault.ts';
 import type { ClosedSegment } from './closed-segments.ts';
 
@@ -16,6 +17,9 @@ export interface StoredSegment extends ClosedSegment {
   /** When its first sealed record was written; undefined in one of statements only. */
   readonly sealedMs: number | undefined;
 }
+
+/** `open`: an intent, and nothing that says what became of it. */
+export type FoundOperation = 'open' | 'ended';
 
 export class ChainLedger {
   /** Sequence of the last record. */
@@ -30,6 +34,7 @@ export class ChainLedger {
   firstMs: number | undefined;
   readonly #closed: StoredSegment[] = [];
   #logTo = 0;
+  readonly #found = new Map<string, FoundOperation>();
 
   /** One payload as a start finds it; `origin` is what the chain must have, if that is known. Throws AUDIT_UNAVAILABLE, naming the sequence. */
   read(payload: Uint8Array, logSequence: number, origin: string | undefined): void {
@@ -39,8 +44,14 @@ export class ChainLedger {
       if ('no' in frame) throw this.#damaged(`no frame: ${frame.no}`);
       this.#check(frame, at, logSequence, origin);
       this.take(frame, logSequence);
+      this.#follow(frame);
       at += frame.bytes.length;
     }
+  }
+
+  /** Operations as a start found them, by their id: the newest limits.auditFoundOperationsMax of those in the log. */
+  get found(): ReadonlyMap<string, FoundOperation> {
+    return this.#found;
   }
 
   /** A frame that is durable in this payload of the log. */
@@ -76,6 +87,17 @@ export class ChainLedger {
   }
 
   #newestFrom = 0;
+
+  /** By what heads say in clear: the records are not for the writer to read. */
+  #follow({ heads }: Frame): void {
+    for (const { kind, operationId } of heads) {
+      if (operationId === undefined || (kind !== 'intent' && kind !== 'outcome')) continue;
+      this.#found.delete(operationId);
+      this.#found.set(operationId, kind === 'intent' ? 'open' : 'ended');
+      const [oldest] = this.#found.keys();
+      if (this.#found.size > limits.auditFoundOperationsMax && oldest !== undefined) this.#found.delete(oldest);
+    }
+  }
 
   #begin(frame: Frame): void {
     const statement = parseSegmentStatement(frame.body);

@@ -137,8 +137,9 @@ export class ChainWriter {
     this.start();
   }
 
-  /** From the next record on; begins a segment (AUD-21). Throws RecipientUnusable. */
+  /** From the next record on; begins a segment, where they are others (AUD-21). Throws RecipientUnusable. */
   recipients(list: readonly string[]): void {
+    if ((this.#nextSealer ?? this.#sealer).recipients.join() === list.join()) return;
     this.#nextSealer = createFrameSealer(list);
     this.start();
   }

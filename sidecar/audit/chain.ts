@@ -17,7 +17,7 @@ import type { Authority } from './authority.ts';
 import { readBegan, writeBegan } from './chain-began.ts';
 import type { ChainBounds } from './chain-duties.ts';
 import { chainFault } from './chain-fault.ts';
-import { ChainLedger } from './chain-ledger.ts';
+import { ChainLedger, type FoundOperation } from './chain-ledger.ts';
 import { ChainReceipts } from './chain-receipts.ts';
 import { ChainVolume } from './chain-volume.ts';
 import { ChainWriter } from './chain-writer.ts';
@@ -150,7 +150,12 @@ export class AuditChain implements AuditLog, ClosedSegments {
     return this.#wal.bytes;
   }
 
-  /** Who can read what is recorded from now on: begins a segment (AUD-21). Throws RecipientUnusable. */
+  /** What the processes before this one left in the log: operations by their id. */
+  get found(): ReadonlyMap<string, FoundOperation> {
+    return this.#ledger.found;
+  }
+
+  /** Who can read what is recorded from now on: begins a segment, where they are others (AUD-21). Throws RecipientUnusable. */
   recipients(list: readonly string[]): void {
     if (list.length === 0 || list.length > limits.auditRecipientsMax) throw new RangeError(`${list.length} recipients`);
     this.#writer.recipients(list);

@@ -36,6 +36,11 @@ export class OpeningLog {
     }
   }
 
+  /** The log is gone, and another may come. */
+  wait(): void {
+    this.#log = undefined;
+  }
+
   get isOff(): boolean {
     return this.#log === 'off';
   }

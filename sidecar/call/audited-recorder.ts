@@ -84,7 +84,8 @@ export class AuditedRecorder implements Recorder {
       remember(this.#resolved, operation.operationId);
     }
     told.found(operation, found);
-    audit.tell(foundRecord(operation, found));
+    // What a start finds is told from what the chain lacks: left-open.ts.
+    if (found.by !== 'start') audit.tell(foundRecord(operation, found));
   }
 
   /** The server's own word about a request at its end: what no other record speaks of gets one. */

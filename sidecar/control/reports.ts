@@ -5,6 +5,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
+import type { SidecarMetrics } from '#core/runtime/metrics.ts';
 import type { ActiveWarningSchema, CredentialFileSchema } from '#proto/postern/control/v1/control_pb.ts';
 import type { ControlMessage } from './stream.ts';
 
@@ -76,4 +77,16 @@ export class Reports {
 
 function textOf(values: readonly object[]): string {
   return JSON.stringify(values, (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+}
+
+/** A warning of a call, as the operator hears of it. */
+export function reportedWarning({ action, code, owner, firstMs, lastMs, expiresMs }: ReturnType<SidecarMetrics['activeWarnings']>[number]) {
+  return {
+    action,
+    code,
+    owner,
+    firstSeenMs: BigInt(Math.round(firstMs)),
+    lastSeenMs: BigInt(Math.round(lastMs)),
+    expiresMs: BigInt(Math.round(expiresMs ?? 0)),
+  } satisfies ReportedWarning;
 }
