@@ -62,12 +62,13 @@ export function decodeFrame(bytes: Buffer, at: number, salt: Salt): { readonly f
   return payloads === undefined ? undefined : { frame: { kind: header.kind, sequence: header.sequence, payloads }, end };
 }
 
-/** Whether anywhere from `from` on a frame of this segment begins. Its body does not matter: that it was begun says enough. */
-export function frameFollows(bytes: Buffer, from: number, salt: Salt): boolean {
+/** Where, from `from` on, the first frame of this segment begins, and with which sequence. Its body may be bad: that it was begun says enough. */
+export function nextFrame(bytes: Buffer, from: number, salt: Salt): { readonly at: number; readonly sequence: number } | undefined {
   for (let at = bytes.indexOf(MAGIC, from); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
-    if (readHeader(bytes, at, salt) !== undefined) return true;
+    const header = readHeader(bytes, at, salt);
+    if (header !== undefined) return { at, sequence: header.sequence };
   }
-  return false;
+  return undefined;
 }
 
 interface Header {

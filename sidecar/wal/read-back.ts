@@ -1,7 +1,7 @@
 /** Reads records back from a log that is in use, one file in memory at a time. */
 
 import type { Disk } from './disk.ts';
-import { decodeFrame } from './frame.ts';
+import { decodeFrame, nextFrame } from './frame.ts';
 import { type CountedSegment, damaged, headerOf, readSegment } from './recover.ts';
 import { SEGMENT_HEADER_BYTES } from './segment-header.ts';
 
@@ -28,13 +28,21 @@ export async function* readBack(
   }
 }
 
-/** Every frame up to the end was durable and whole once, so one that is not is damage. */
+/**
+ * Every frame up to the end was durable and whole once, so one that is not is damage. It is met only by who asks for what was in it: records
+ * behind it must not be lost with it.
+ */
 function* recordsOf(bytes: Buffer, { number, sequence: first, end }: CountedSegment, from: number, to: number): Generator<ReadRecord> {
   const { salt } = headerOf(bytes, number);
   let [at, sequence] = [SEGMENT_HEADER_BYTES, first];
   while (at < end && sequence <= to) {
     const read = decodeFrame(bytes, at, salt);
-    if (read === undefined || read.frame.sequence !== sequence || read.end > end) throw damaged(number, sequence);
+    if (read === undefined || read.frame.sequence !== sequence || read.end > end) {
+      const next = nextFrame(bytes, at + 1, salt);
+      if (next === undefined || next.at >= end || next.sequence <= sequence || next.sequence > from) throw damaged(number, sequence);
+      ({ at, sequence } = next);
+      continue;
+    }
     for (const payload of read.frame.payloads) {
       if (sequence >= from && sequence <= to) yield { sequence, payload };
       sequence += 1;

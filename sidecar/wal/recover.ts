@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { limits } from '#core/bounds/limits.ts';
 import type { Disk } from './disk.ts';
 import { logFault } from './fault.ts';
-import { decodeFrame, frameFollows } from './frame.ts';
+import { decodeFrame, nextFrame } from './frame.ts';
 import { decodeSegmentHeader, SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment-header.ts';
 
 export interface Recovered {
@@ -133,7 +133,7 @@ function readFrames(bytes: Buffer, { header, end: statedEnd }: Link, sequence: n
     const { end: at, sequence: next } = state;
     const read = decodeFrame(bytes, at, salt);
     if (read === undefined) {
-      if (statedEnd !== undefined || frameFollows(bytes, at + 1, salt)) throw damaged(number, next);
+      if (statedEnd !== undefined || nextFrame(bytes, at + 1, salt) !== undefined) throw damaged(number, next);
       return { ...state, tornBytes: tornBytes(bytes, at) };
     }
     const { frame, end } = read;
