@@ -39,9 +39,7 @@ export class ChainReceipts {
   show(checkpoint: string): void {
     if (this.#witness === undefined || this.#conflict || this.#stop.aborted) return;
     this.#newest = checkpoint;
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-    });
+    this.#running ??= this.#run();
   }
 
   /** Until nothing waits for the witness. */
@@ -61,6 +59,8 @@ export class ChainReceipts {
       await this.#clock.sleep(waitMs, this.#stop).catch(() => undefined);
       waitMs = Math.min(waitMs * 2, limits.auditShipRetryMsMax);
     }
+    // Here and not behind the promise: a checkpoint that is shown in between would wait for the next one.
+    this.#running = undefined;
   }
 
   /** False: ask again. */

@@ -29,6 +29,8 @@ export interface ChainWriterOptions {
   readonly clock: Clock;
   readonly bounds: ChainBounds;
   readonly origin: string;
+  /** Longest wait of who appends. */
+  readonly appendMs: number;
   readonly sealer: FrameSealer;
   /** Called once it is durable, each. MUST NOT throw. */
   readonly onEpoch: (epoch: Epoch) => void;
@@ -98,7 +100,9 @@ export class ChainWriter {
   #unsignedRecords = 0;
   readonly #segmentWanted: SegmentWanted[] = [];
   #ending: Ending | undefined;
+  #stopping = false;
   #ended = false;
+  readonly #opened = Promise.withResolvers<void>();
   #running: Promise<void> | undefined;
   #inFlight = NOBODY;
   #failedMs = Number.NEGATIVE_INFINITY;
@@ -115,14 +119,14 @@ export class ChainWriter {
   }
 
   get fault(): string | undefined {
-    if (this.#ended || this.#ending !== undefined) return 'closed';
+    if (this.#takesNoMore) return 'closed';
     return this.#options.wal.fault ?? (this.#options.volume.over ? 'volume' : undefined);
   }
 
   /** Rejects with AUDIT_UNAVAILABLE. Throws RangeError for an entry that no frame may hold. */
   append(entry: Entry): Promise<Recorded> {
     const bytes = lineBytes(entry);
-    if (this.#ending !== undefined || this.#ended) return Promise.reject(chainFault('ended'));
+    if (this.#takesNoMore) return Promise.reject(chainFault('ended'));
     const { promise, resolve, reject } = Promise.withResolvers<Recorded>();
     if (!this.#queue.push({ entry, bytes, atMs: this.#options.clock.monotonicMs(), resolve, reject }))
       return Promise.reject(chainFault('busy'));
@@ -132,7 +136,7 @@ export class ChainWriter {
 
   /** A note that came from outside; it goes with the next commit. */
   note(kind: Note['kind'], note: string): void {
-    if (this.#ending !== undefined || this.#ended) return;
+    if (this.#takesNoMore) return;
     this.#notes.push({ kind, body: Buffer.from(note, 'utf8') });
     this.start();
   }
@@ -147,7 +151,7 @@ export class ChainWriter {
   /** Resolves once a segment has begun behind the one that is written to; at once when that has no record beside its statements. */
   closeSegment(): Promise<void> {
     const idle = this.#queue.length === 0 && this.#inFlight.batch.length === 0;
-    if (this.#ended || this.#ending !== undefined || (idle && this.#options.ledger.open?.sealedMs === undefined)) return Promise.resolve();
+    if (this.#takesNoMore || (idle && this.#options.ledger.open?.sealedMs === undefined)) return Promise.resolve();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#segmentWanted.push({ resolve, reject });
     this.start();
@@ -156,7 +160,7 @@ export class ChainWriter {
 
   /** Takes no more; records what waits, the end and its checkpoint, which is returned. Rejects with AUDIT_UNAVAILABLE. */
   end(because: EndReason): Promise<string | undefined> {
-    if (this.#ending !== undefined || this.#ended) return Promise.resolve(undefined);
+    if (this.#takesNoMore) return Promise.resolve(undefined);
     const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
     this.#ending = { because, resolve, reject };
     this.start();
@@ -165,9 +169,15 @@ export class ChainWriter {
 
   /** Takes no more, and waits for what is on its way, unless the disk does not answer. */
   async stop(): Promise<void> {
+    this.#stopping = true;
     if (this.#options.wal.fault !== 'hanging') await this.#running;
     this.#ended = true;
     this.#cancelAlarm();
+    for (const { reject } of [...this.#queue.takeAll(), ...this.#segmentWanted.splice(0)]) reject(chainFault('ended'));
+  }
+
+  get #takesNoMore(): boolean {
+    return this.#stopping || this.#ended || this.#ending !== undefined;
   }
 
   start(): void {
@@ -176,14 +186,18 @@ export class ChainWriter {
     this.#running ??= Promise.resolve().then(() => this.#run());
   }
 
-  /** Resolves once nothing is on its way. */
-  async idle(): Promise<void> {
-    await this.#running;
+  /** Resolves once the epoch has begun on disk, or the disk has refused it. */
+  async opened(): Promise<void> {
+    await this.#opened.promise;
   }
 
   async #run(): Promise<void> {
     try {
-      for (let due = this.#duties(); this.#owes(due); due = this.#duties()) await this.#step(due);
+      for (let due = this.#duties(); this.#owes(due); due = this.#duties()) {
+        await this.#step(due);
+        // One duty at a time: what comes due again and again must not keep anybody from his turn.
+        if (!this.#asked && this.#epochWritten) break;
+      }
     } catch (error) {
       this.#refuse(error);
     }
@@ -194,8 +208,16 @@ export class ChainWriter {
 
   #owes(due: Duties): boolean {
     if (this.#ended) return false;
-    const asked = this.#queue.length > 0 || this.#notes.length > 0 || this.#ending !== undefined;
-    return asked || this.#nextSealer !== undefined || this.#segmentWanted.length > 0 || due.epoch || due.segment || due.checkpoint;
+    if (this.#stopping) return this.#waitedFor;
+    return this.#asked || due.epoch || due.segment || due.checkpoint;
+  }
+
+  get #waitedFor(): boolean {
+    return this.#queue.length > 0 || this.#segmentWanted.length > 0 || this.#ending !== undefined;
+  }
+
+  get #asked(): boolean {
+    return this.#waitedFor || this.#notes.length > 0 || this.#nextSealer !== undefined;
   }
 
   #duties(): Duties {
@@ -243,7 +265,7 @@ export class ChainWriter {
     for (const { kind, body } of notes) draft.statement(kind, body);
     const batch = this.#queue.takeBatch();
     this.#inFlight = { ...this.#inFlight, batch };
-    const sealed = await seal(draft, sealer, batch);
+    const sealed = await draft.batch(batch, sealer);
     const unsigned = this.#unsignedRecords + batch.length;
     const signs = due.checkpoint || unsigned >= bounds.auditCheckpointRecords;
     if (signs) checkpoint = draft.checkpoint(origin, this.#epoch.key);
@@ -261,6 +283,7 @@ export class ChainWriter {
     if (begins) this.#segmentBeganMs = clock.monotonicMs();
     if (checkpoint !== undefined) this.#checkpointMs = clock.monotonicMs();
     this.#epochWritten = true;
+    this.#opened.resolve();
     for (const [index, { resolve }] of batch.entries())
       if (sealed !== undefined) resolve({ sequence: sealed.sequence + index, frameSequence: sealed.sequence, frame: sealed.bytes });
     for (const { resolve } of wanted) resolve();
@@ -293,6 +316,7 @@ export class ChainWriter {
     const checkpoint = this.#epochWritten ? await this.#close(because) : undefined;
     this.#ended = true;
     this.#options.ledger.closeLast();
+    for (const wanted of this.#segmentWanted.splice(0)) wanted.resolve();
     resolve(checkpoint);
     this.#options.onSegment();
   }
@@ -309,13 +333,15 @@ export class ChainWriter {
   }
 
   async #refuseForRoom(): Promise<void> {
-    await this.#options.volume.giveBack();
-    if (!this.#options.volume.over) return;
+    const { volume, clock, appendMs } = this.#options;
+    await volume.tryGiveBack((this.#queue.oldestMs ?? clock.monotonicMs()) + appendMs);
+    if (!volume.over) return;
     for (const { reject } of this.#queue.takeWhere(({ entry }) => entry.kind !== 'outcome')) reject(chainFault('volume'));
     this.#tell();
   }
 
   #refuse(error: unknown): void {
+    this.#opened.resolve();
     const { batch, wanted } = this.#inFlight;
     this.#inFlight = NOBODY;
     this.#failedMs = this.#options.clock.monotonicMs();
@@ -328,7 +354,9 @@ export class ChainWriter {
   #arm(): void {
     if (this.#ended || this.#running !== undefined) return;
     const { clock } = this.#options;
-    const dueMs = Math.max(this.#duties().nextMs, this.#failedMs + RETRY_MS) - clock.monotonicMs();
+    // Notes and recipients that a fault kept out are tried again with no record to bring them along.
+    const nextMs = this.#asked ? clock.monotonicMs() : this.#duties().nextMs;
+    const dueMs = Math.max(nextMs, this.#failedMs + RETRY_MS) - clock.monotonicMs();
     this.#cancelAlarm = clock.alarm(Math.min(Math.max(0, dueMs), ALARM_MS_MAX), () => this.start());
   }
 
@@ -338,10 +366,4 @@ export class ChainWriter {
     this.#fault = fault;
     this.#options.onFault(fault);
   }
-}
-
-async function seal(draft: CommitDraft, sealer: FrameSealer, batch: readonly WaitingEntry[]): Promise<Frame | undefined> {
-  if (batch.length === 0) return undefined;
-  const entries = batch.map(({ entry }) => entry);
-  return draft.sealed(entries, await sealer.seal(entries.map(({ text }) => `${text}\n`).join('')));
 }

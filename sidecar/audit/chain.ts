@@ -86,7 +86,7 @@ export class AuditChain implements AuditLog, ClosedSegments {
       const chain = new AuditChain(options, wal, ledger, recipients);
       chain.#began = await readBegan(folder);
       chain.#writer.start();
-      await chain.#writer.idle();
+      await chain.#writer.opened();
       return chain;
     } catch (error) {
       await wal.close();
@@ -101,7 +101,7 @@ export class AuditChain implements AuditLog, ClosedSegments {
     this.#ledger = ledger;
     this.origin = terms.origin ?? ledger.statement?.origin ?? `${ORIGIN_PREFIX}standalone/local/${randomUUID()}`;
     const bounds = { ...limits, ...options.bounds };
-    const volume = new ChainVolume(wal, ledger, bounds.auditVolumeBytes, () => this.#keepBegan());
+    const volume = new ChainVolume(wal, ledger, clock, bounds.auditVolumeBytes, () => this.#keepBegan());
     this.#shelf = new SegmentShelf(wal, ledger, volume, options.bounds?.walSegmentBytes);
     this.#receipts = new ChainReceipts(
       authority.witness,
@@ -116,6 +116,7 @@ export class AuditChain implements AuditLog, ClosedSegments {
       bounds,
       volume,
       origin: this.origin,
+      appendMs: options.bounds?.walAppendMs ?? limits.walAppendMs,
       sealer: createFrameSealer(recipients),
       onEpoch: (epoch) => void this.#certify(epoch),
       onSegment: () => this.#shelf.tell(),

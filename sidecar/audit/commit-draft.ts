@@ -1,8 +1,10 @@
 /** The frames of one commit, before anybody may say that they are in the chain. */
 import { type Checkpoint, signCheckpoint } from '#core/audit/checkpoint.ts';
 import { encodeFrame, type Frame, type FrameContent, type SealedKind, type StatementKind } from '#core/audit/frame.ts';
+import type { FrameSealer } from '#core/audit/seal.ts';
 import type { SigningKey } from '#core/audit/signed-note.ts';
 import type { Entry } from './audit-log.ts';
+import type { WaitingEntry } from './commit-queue.ts';
 
 export class CommitDraft {
   readonly frames: Frame[] = [];
@@ -28,6 +30,13 @@ export class CommitDraft {
       operationId === undefined ? { kind } : { kind, operationId },
     );
     return this.#add({ form: 'sealed', heads, body });
+  }
+
+  /** One frame for all of them; undefined for none. */
+  async batch(batch: readonly WaitingEntry[], sealer: FrameSealer): Promise<Frame | undefined> {
+    if (batch.length === 0) return undefined;
+    const entries = batch.map(({ entry }) => entry);
+    return this.sealed(entries, await sealer.seal(entries.map(({ text }) => `${text}\n`).join('')));
   }
 
   /** Signs all that is before it, and returns the note. */

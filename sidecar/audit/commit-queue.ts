@@ -27,9 +27,23 @@ export function lineBytes({ text, operationId }: Entry): number {
 export class CommitQueue {
   #waiting: WaitingEntry[] = [];
   #bytes = 0;
+  /** Of those, that somebody waits for. */
+  #awaited = 0;
 
   get length(): number {
     return this.#waiting.length;
+  }
+
+  /** Since when the first one waits; undefined where none does. */
+  get oldestMs(): number | undefined {
+    return this.#waiting[0]?.atMs;
+  }
+
+  /** When its next commit is to be, monotonic: at once where somebody waits, never where there is nothing. */
+  get dueMs(): number {
+    if (this.#awaited > 0) return Number.NEGATIVE_INFINITY;
+    const [oldest] = this.#waiting;
+    return oldest === undefined ? Number.POSITIVE_INFINITY : oldest.atMs + limits.auditLingerMs;
   }
 
   /** False when there is no room. */
@@ -37,6 +51,7 @@ export class CommitQueue {
     if (this.#waiting.length >= limits.auditQueueRecordsMax || this.#bytes + waiting.bytes > limits.auditQueueBytesMax) return false;
     this.#waiting.push(waiting);
     this.#bytes += waiting.bytes;
+    if (waiting.entry.lingers !== true) this.#awaited += 1;
     return true;
   }
 
@@ -62,7 +77,10 @@ export class CommitQueue {
   }
 
   #taken(taken: readonly WaitingEntry[]): readonly WaitingEntry[] {
-    for (const { bytes } of taken) this.#bytes -= bytes;
+    for (const { bytes, entry } of taken) {
+      this.#bytes -= bytes;
+      if (entry.lingers !== true) this.#awaited -= 1;
+    }
     return taken;
   }
 }

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeSigningKey } from '#core/audit/signed-note.ts';
 import { FaultyDisk } from '#test/sidecar/wal/faulty-disk.ts';
 import { freshFolder } from '#test/sidecar/wal/open-log.ts';
-import { checkChain, entry, IDENTITY, makeIdentity, openChain, readChain } from './chain-stage.ts';
+import { checkChain, entry, IDENTITY, makeAuthority, makeIdentity, openChain, readChain } from './chain-stage.ts';
 
 test('chain: what is acknowledged stands in it once, in order, and a stranger finds it whole', async (t) => {
   const folder = freshFolder(t);
@@ -77,21 +79,47 @@ test('chain: segments are closed by size, read back as they stand, and their roo
   );
 });
 
-test('chain: an epoch that is over ends with its checkpoint, and another begins with the next record (AUD-05)', async (t) => {
+test('chain: an idle epoch that is over ends with its checkpoint, and another begins, without a record (AUD-05)', async (t) => {
   const folder = freshFolder(t);
-  const chain = await openChain(folder, { bounds: { auditEpochMs: 60 } });
+  const witnessed: string[] = [];
+  const chain = await openChain(folder, {
+    bounds: { auditEpochMs: 60 },
+    authority: makeAuthority(makeSigningKey('postern.dev/authority/test'), witnessed),
+  });
   for (const name of ['a', 'b', 'c']) {
     await chain.append(entry(name));
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    const before = epochsOf(witnessed).size;
+    while (epochsOf(witnessed).size < before + 2) await sleep(10);
   }
   await chain.end();
   await chain.close();
-  const { texts, segments } = await readChain(folder);
+  const { texts, segments, kinds } = await readChain(folder);
   assert.deepEqual(
     texts.map(({ text }) => text),
     ['a', 'b', 'c'],
   );
-  assert.ok((segments.at(-1)?.statement.epoch ?? 0) >= 3);
+  const epochs = segments.at(-1)?.statement.epoch ?? 0;
+  assert.ok(epochs >= 6, `${epochs} epochs`);
+  assert.ok(kinds.filter((kind) => kind === 'end').length >= epochs - 1, 'each is sealed');
+});
+
+test('chain: one that owes an epoch all the time opens, takes records, ends and closes', async (t) => {
+  const folder = freshFolder(t);
+  const recorded: string[] = [];
+  for (const ends of [true, false]) {
+    const chain = await openChain(folder, { bounds: { auditEpochMs: 0 } });
+    for (let index = 0; index < 5; index += 1) {
+      recorded.push(`${ends} ${index}`);
+      await chain.append(entry(recorded.at(-1)));
+    }
+    if (ends) await chain.end();
+    await chain.close();
+    await assert.rejects(chain.append(entry()), { reason: 'AUDIT_UNAVAILABLE' });
+  }
+  assert.deepEqual(
+    (await readChain(folder)).texts.map(({ text }) => text),
+    recorded,
+  );
 });
 
 test('chain: other recipients begin a segment, and what is behind it is sealed to them alone (AUD-21)', async (t) => {
@@ -166,3 +194,8 @@ test('chain: the folder of another session is refused, and so is a second proces
   await assert.rejects(openChain(folder, { terms }), /chain of another session/);
   assert.deepEqual(bytes(), before);
 });
+
+/** Of the checkpoints that were shown to the witness. */
+function epochsOf(checkpoints: readonly string[]): Set<string | undefined> {
+  return new Set(checkpoints.map((note) => /^epoch \d+$/m.exec(note)?.[0]));
+}
