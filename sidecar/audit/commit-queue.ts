@@ -1,4 +1,5 @@
 /** Records that wait for their commit, in the order they came; bounded in number and bytes (AUD-15). */
+import { FRAME_START_BYTES, HASH_BYTES, HEAD_BYTES } from '#core/audit/frame.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { Entry, Recorded } from './audit-log.ts';
 
@@ -11,8 +12,12 @@ export interface WaitingEntry {
   reject(error: unknown): void;
 }
 
-/** A sealed body is longer than its text: a header with a stanza for each recipient, and 16 bytes for each 64 KiB. */
-const BATCH_BYTES_MAX = limits.auditFrameBodyBytesMax - 16 * 1024;
+/**
+ * A frame may hold the intent of an effect, which goes to the authority in the frame it stands in: so no frame is longer than the authority
+ * takes, and no effect is refused for what others had recorded beside it. A frame is longer than its text: a header with a stanza for each
+ * recipient, 16 bytes for each 64 KiB, and what is beside the body.
+ */
+const BATCH_BYTES_MAX = limits.auditIntentBytesMax - 16 * 1024 - FRAME_START_BYTES - HASH_BYTES;
 const OPERATION_ID = /^op_[a-z0-9]{26}$/;
 
 /** Bytes of its line. Throws RangeError for an entry that no frame may hold: a fault of ours, which must not reach the others of its batch. */
@@ -59,9 +64,10 @@ export class CommitQueue {
   takeBatch(): readonly WaitingEntry[] {
     let [count, bytes] = [0, 0];
     for (const waiting of this.#waiting) {
-      if (count >= limits.auditFrameRecordsMax || bytes + waiting.bytes > BATCH_BYTES_MAX) break;
+      const more = waiting.bytes + HEAD_BYTES;
+      if (count >= limits.auditFrameRecordsMax || bytes + more > BATCH_BYTES_MAX) break;
       count += 1;
-      bytes += waiting.bytes;
+      bytes += more;
     }
     return this.#taken(this.#waiting.splice(0, count));
   }
