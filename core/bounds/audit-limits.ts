@@ -31,6 +31,8 @@ export const AUDIT_LIMITS = {
   /** Records and bytes that wait for their commit; more are refused. */
   auditQueueRecordsMax: 4_096,
   auditQueueBytesMax: 8 * 1024 * 1024,
+  /** A record that nobody waits for goes with the next commit, or by itself after this: what a crash may take of it. */
+  auditLingerMs: 20,
   /** Frames that can be sealed without a multiplication on the curve; each holds a key until it is used. */
   auditPreparedSealsMax: 256,
   /** A checkpoint is signed when so many records, or this long, have passed since the last one; when nothing happens, after the idle time. */

@@ -7,6 +7,8 @@ export interface Entry {
   readonly operationId?: string;
   /** One JSON object without a line feed, at most limits.auditRecordBytesMax bytes. No secret, token or signed header. */
   readonly text: string;
+  /** Nobody waits for it: it goes with the next commit that somebody waits for, or by itself after limits.auditLingerMs. */
+  readonly lingers?: boolean;
 }
 
 /** Of a durable record. */
@@ -24,6 +26,8 @@ export interface AuditLog {
    * in the chain in the order of the calls.
    */
   append(entry: Entry): Promise<Recorded>;
+  /** What lingers goes now. */
+  hurry?(): void;
   /** Why no record is taken at the moment, as a closed word for a probe. */
   readonly fault: string | undefined;
 }

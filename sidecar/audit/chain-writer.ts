@@ -6,15 +6,19 @@
  *                                     ├── durable: sequence and hash advance, who waited is told
  *                                     └── refused: nothing advances; all who wait are refused, as the log does it
  *
+ * A commit costs a seal and a write, whatever is in it; so what nobody waits for lingers until somebody's commit takes it, in its order.
+ *
  * What a refused payload held is not in the chain: the next one has its sequences and another hash. A crash right after a refusal may
  * keep it; the chain then goes on from it, and nothing was acknowledged in its place.
  */
+import { setImmediate as turn } from 'node:timers/promises';
 import { type Frame, originHash } from '#core/audit/frame.ts';
 import { createFrameSealer, type FrameSealer } from '#core/audit/seal.ts';
 import { type EndReason, statementBody } from '#core/audit/statement.ts';
 import type { Clock } from '#core/bounds/clock.ts';
 import type { Wal } from '#sidecar/wal/wal.ts';
 import type { Entry, Recorded } from './audit-log.ts';
+import { ChainAlarm } from './chain-alarm.ts';
 import { type ChainBounds, type Duties, dutiesAt } from './chain-duties.ts';
 import { chainFault } from './chain-fault.ts';
 import type { ChainLedger } from './chain-ledger.ts';
@@ -60,17 +64,13 @@ interface Commit {
   readonly unsigned: number;
 }
 
-interface Ending {
+/** Who waits for the end hears its checkpoint. */
+interface Ending extends PromiseWithResolvers<string | undefined> {
   readonly because: EndReason;
-  resolve(checkpoint: string | undefined): void;
-  reject(error: unknown): void;
 }
 
 /** Who waits for a segment to begin. */
-interface SegmentWanted {
-  resolve(): void;
-  reject(error: unknown): void;
-}
+type SegmentWanted = PromiseWithResolvers<void>;
 
 interface InFlight {
   readonly batch: readonly WaitingEntry[];
@@ -84,8 +84,6 @@ const NOTES_MAX = 4;
 /** Age shares made while a commit is on its way to the disk, so that the next one need not wait for the curve. */
 const SHARES_READY = 4;
 const RETRY_MS = 1_000;
-/** Timers hold no longer. */
-const ALARM_MS_MAX = 2 ** 31 - 1;
 
 export class ChainWriter {
   readonly #options: ChainWriterOptions;
@@ -106,13 +104,14 @@ export class ChainWriter {
   #running: Promise<void> | undefined;
   #inFlight = NOBODY;
   #failedMs = Number.NEGATIVE_INFINITY;
-  #cancelAlarm: () => void = () => {};
+  readonly #alarm: ChainAlarm;
   #fault: string | undefined;
 
   constructor(options: ChainWriterOptions) {
     this.#options = options;
     this.#sealer = options.sealer;
     const { ledger, clock, origin } = options;
+    this.#alarm = new ChainAlarm(clock, () => this.start());
     if (ledger.size === 0) ledger.hash = originHash(origin);
     this.#epoch = new Epoch(origin, ledger, clock.monotonicMs());
     this.#checkpointMs = clock.monotonicMs();
@@ -130,8 +129,15 @@ export class ChainWriter {
     const { promise, resolve, reject } = Promise.withResolvers<Recorded>();
     if (!this.#queue.push({ entry, bytes, atMs: this.#options.clock.monotonicMs(), resolve, reject }))
       return Promise.reject(chainFault('busy'));
-    this.start();
+    if (entry.lingers !== true) this.start();
+    else this.#alarm.by(this.#queue.dueMs);
     return promise;
+  }
+
+  /** What lingers goes now. */
+  hurry(): void {
+    this.#queue.hurry();
+    if (this.#queue.length > 0) this.start();
   }
 
   /** A note that came from outside; it goes with the next commit. */
@@ -152,27 +158,27 @@ export class ChainWriter {
   closeSegment(): Promise<void> {
     const idle = this.#queue.length === 0 && this.#inFlight.batch.length === 0;
     if (this.#takesNoMore || (idle && this.#options.ledger.open?.sealedMs === undefined)) return Promise.resolve();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#segmentWanted.push({ resolve, reject });
+    const wanted = Promise.withResolvers<void>();
+    this.#segmentWanted.push(wanted);
     this.start();
-    return promise;
+    return wanted.promise;
   }
 
   /** Takes no more; records what waits, the end and its checkpoint, which is returned. Rejects with AUDIT_UNAVAILABLE. */
   end(because: EndReason): Promise<string | undefined> {
     if (this.#takesNoMore) return Promise.resolve(undefined);
-    const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
-    this.#ending = { because, resolve, reject };
+    this.#ending = { because, ...Promise.withResolvers<string | undefined>() };
     this.start();
-    return promise;
+    return this.#ending.promise;
   }
 
   /** Takes no more, and waits for what is on its way, unless the disk does not answer. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.hurry();
     if (this.#options.wal.fault !== 'hanging') await this.#running;
     this.#ended = true;
-    this.#cancelAlarm();
+    this.#alarm.cancel();
     for (const { reject } of [...this.#queue.takeAll(), ...this.#segmentWanted.splice(0)]) reject(chainFault('ended'));
   }
 
@@ -181,9 +187,8 @@ export class ChainWriter {
   }
 
   start(): void {
-    this.#cancelAlarm();
-    // From the next microtask on, so that what is appended in one go is one frame.
-    this.#running ??= Promise.resolve().then(() => this.#run());
+    // What is appended in one turn of the event loop is one frame, and what it sends is on its way before the frame is sealed.
+    this.#running ??= turn().then(() => this.#run());
   }
 
   /** Resolves once the epoch has begun on disk, or the disk has refused it. */
@@ -197,6 +202,7 @@ export class ChainWriter {
         await this.#step(due);
         // One duty at a time: what comes due again and again must not keep anybody from his turn.
         if (!this.#asked && this.#epochWritten) break;
+        await turn();
       }
     } catch (error) {
       this.#refuse(error);
@@ -213,7 +219,7 @@ export class ChainWriter {
   }
 
   get #waitedFor(): boolean {
-    return this.#queue.length > 0 || this.#segmentWanted.length > 0 || this.#ending !== undefined;
+    return this.#queue.dueMs <= this.#options.clock.monotonicMs() || this.#segmentWanted.length > 0 || this.#ending !== undefined;
   }
 
   get #asked(): boolean {
@@ -356,8 +362,7 @@ export class ChainWriter {
     const { clock } = this.#options;
     // Notes and recipients that a fault kept out are tried again with no record to bring them along.
     const nextMs = this.#asked ? clock.monotonicMs() : this.#duties().nextMs;
-    const dueMs = Math.max(nextMs, this.#failedMs + RETRY_MS) - clock.monotonicMs();
-    this.#cancelAlarm = clock.alarm(Math.min(Math.max(0, dueMs), ALARM_MS_MAX), () => this.start());
+    this.#alarm.by(Math.min(this.#queue.dueMs, Math.max(nextMs, this.#failedMs + RETRY_MS)));
   }
 
   #tell(): void {

@@ -129,6 +129,10 @@ export class AuditChain implements AuditLog, ClosedSegments {
     return this.#writer.append(entry);
   }
 
+  hurry(): void {
+    this.#writer.hurry();
+  }
+
   get fault(): string | undefined {
     return this.#writer.fault;
   }

@@ -34,6 +34,7 @@ export class CommitQueue {
   #bytes = 0;
   /** Of those, that somebody waits for. */
   #awaited = 0;
+  #hurries = false;
 
   get length(): number {
     return this.#waiting.length;
@@ -46,9 +47,14 @@ export class CommitQueue {
 
   /** When its next commit is to be, monotonic: at once where somebody waits, never where there is nothing. */
   get dueMs(): number {
-    if (this.#awaited > 0) return Number.NEGATIVE_INFINITY;
     const [oldest] = this.#waiting;
-    return oldest === undefined ? Number.POSITIVE_INFINITY : oldest.atMs + limits.auditLingerMs;
+    if (oldest === undefined) return Number.POSITIVE_INFINITY;
+    return this.#hurries || this.#awaited > 0 ? Number.NEGATIVE_INFINITY : oldest.atMs + limits.auditLingerMs;
+  }
+
+  /** What waits now does not linger. */
+  hurry(): void {
+    this.#hurries = this.#waiting.length > 0;
   }
 
   /** False when there is no room. */
@@ -87,6 +93,7 @@ export class CommitQueue {
       this.#bytes -= bytes;
       if (entry.lingers !== true) this.#awaited -= 1;
     }
+    if (this.#waiting.length === 0) this.#hurries = false;
     return taken;
   }
 }

@@ -51,6 +51,10 @@ export class OpeningLog {
     return this.#log === undefined ? 'opening' : this.#log.fault;
   }
 
+  hurry(): void {
+    if (this.#log !== 'off') this.#log?.hurry?.();
+  }
+
   /** As AuditLog.append; undefined where nothing is recorded. */
   append(entry: Entry): Promise<Recorded | undefined> {
     if (this.#log === 'off') return Promise.resolve(undefined);

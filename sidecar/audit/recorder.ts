@@ -4,7 +4,8 @@
  *   intent of an effect     on disk, and kept by the authority where it keeps intents, before the first byte
  *   intent of a read        on disk before the answer
  *   outcome of an effect    on disk before the answer, as far as the disk lets us
- *   all else                appended at once, waited for by nobody
+ *   all else                waited for by nobody: in the queue of the chain at once and in its order, on disk with the next commit that
+ *                           somebody waits for, or limits.auditLingerMs later
  *
  * A record of something that has happened is never given up because the disk does not take it now: it is tried again, bounded, and what
  * finds no room is counted. Nothing that may come in floods is written one by one past a rate (counted.ts).
@@ -21,6 +22,8 @@ export interface RecorderMeans {
   readonly clock: Clock;
   readonly log: {
     append(entry: Entry): Promise<Recorded | undefined>;
+    /** What lingers goes now. */
+    hurry?(): void;
     readonly fault: string | undefined;
     readonly isOff: boolean;
   };
@@ -58,19 +61,19 @@ export class AuditRecorder {
 
   /** Rejects with AUDIT_UNAVAILABLE: nothing may be sent then, or nothing answered. Of an effect, waits for whoever keeps intents too. */
   async intent(record: IntentRecord): Promise<void> {
-    const recorded = await this.#append(record);
+    const recorded = await this.#append(record, false);
     const keep = record.effect === 'Read' ? undefined : this.#means.keep();
     if (recorded !== undefined) await keep?.(recorded.frameSequence, recorded.frame);
   }
 
   /** Resolves once it is durable, or once that was tried in vain: what happened has happened, and is written later. */
   outcome(record: OutcomeRecord): Promise<void> {
-    return this.#tried(record);
+    return this.#tried(record, record.effect === 'Read');
   }
 
   /** Of what is rare: written for certain, not waited for. */
   tell(record: AuditRecord): void {
-    void this.#tried(record);
+    void this.#tried(record, true);
   }
 
   /** Of what an agent can do as often as it likes. `make` is called only where it is written by itself. */
@@ -80,7 +83,7 @@ export class AuditRecorder {
       this.count(what, code);
       return;
     }
-    this.#follow(this.#append(make()).catch(() => this.count(what, code)));
+    this.#follow(this.#append(make(), true).catch(() => this.count(what, code)));
   }
 
   count(what: string, code: string): void {
@@ -92,6 +95,7 @@ export class AuditRecorder {
   /** Everything that was told is in the chain, or was tried in vain once more. MUST be bounded by the caller: a disk may hang. */
   async flush(): Promise<void> {
     this.#counted.flush();
+    this.#means.log.hurry?.();
     await Promise.allSettled(this.#underWay);
     await this.#write();
   }
@@ -103,20 +107,20 @@ export class AuditRecorder {
   }
 
   #writeCounted(record: CountedRecord): void {
-    this.#follow(this.#append(record).catch(() => this.#counted.putBack(record)));
+    this.#follow(this.#append(record, true).catch(() => this.#counted.putBack(record)));
   }
 
-  async #tried(record: AuditRecord): Promise<void> {
+  async #tried(record: AuditRecord, lingers: boolean): Promise<void> {
     if (this.isOff) return;
-    const entry = entryOf(record, this.#means.clock.wallMs());
+    const entry = entryOf(record, this.#means.clock.wallMs(), lingers);
     const written = this.#appendEntry(entry).catch(() => this.#keepUnwritten(entry));
     this.#follow(written);
     await written;
   }
 
-  #append(record: AuditRecord): Promise<Recorded | undefined> {
+  #append(record: AuditRecord, lingers: boolean): Promise<Recorded | undefined> {
     if (this.isOff) return Promise.resolve(undefined);
-    return this.#appendEntry(entryOf(record, this.#means.clock.wallMs()));
+    return this.#appendEntry(entryOf(record, this.#means.clock.wallMs(), lingers));
   }
 
   async #appendEntry(entry: Entry): Promise<Recorded | undefined> {
@@ -155,7 +159,7 @@ export class AuditRecorder {
     this.#unwritten = [];
     for (const [at, entry] of waiting.entries()) {
       try {
-        await this.#appendEntry(entry);
+        await this.#appendEntry({ ...entry, lingers: false });
       } catch {
         for (const left of waiting.slice(at)) this.#keepUnwritten(left);
         return;
@@ -164,8 +168,8 @@ export class AuditRecorder {
   }
 }
 
-function entryOf(record: AuditRecord, atMs: number): Entry {
+function entryOf(record: AuditRecord, atMs: number, lingers: boolean): Entry {
   const text = recordLine(record, atMs);
-  if (!('operation_id' in record) || record.operation_id === undefined) return { kind: record.record, text };
-  return { kind: record.record, operationId: record.operation_id, text };
+  if (!('operation_id' in record) || record.operation_id === undefined) return { kind: record.record, text, lingers };
+  return { kind: record.record, operationId: record.operation_id, text, lingers };
 }

@@ -40,6 +40,30 @@ test('recorder: the intent of an effect is kept elsewhere too before it resolves
   assert.deepEqual(kept, [1]);
 });
 
+test('recorder: intents and outcomes of effects have a commit at once, what nobody waits for lingers until one', async () => {
+  const { clock, log, recorder } = build();
+  await recorder.intent(INTENT);
+  await recorder.intent({ ...INTENT, effect: 'Read' });
+  await recorder.outcome(OUTCOME);
+  await recorder.outcome({ ...OUTCOME, effect: 'Read' });
+  recorder.tell(OUTCOME);
+  recorder.tellOften('refused', 'ACTION_UNKNOWN', () => refusal(1));
+  recorder.count('refused', 'ACTION_UNKNOWN');
+  clock.pass(limits.auditCountedMs);
+  assert.deepEqual(
+    log.entries.map(({ kind, lingers }) => [kind, lingers]),
+    [
+      ['intent', false],
+      ['intent', false],
+      ['outcome', false],
+      ['outcome', true],
+      ['outcome', true],
+      ['refused', true],
+      ['counted', true],
+    ],
+  );
+});
+
 test('recorder: an intent that is not taken, or not kept, is refused', async () => {
   const { log, recorder } = build();
   log.fault = 'full';
