@@ -95,8 +95,10 @@ export const AUDIT_LIMITS = {
   auditLayoutDaysBackMax: 400,
   /** Segments a manifest lists. */
   auditManifestSegmentsMax: 100_000,
-  /** At the end of a process: for the last segment and the last receipt. */
+  /** At the end of a process, after its last call: for the last records, the last receipt, the last segments and the manifest together. */
   auditFlushMs: 10_000,
+  /** Of it, for the last receipt: a witness that is away must not keep the last segments here. */
+  auditLastReceiptMs: 3_000,
 
   // witnessing
   /** An AgentSession's head is written at most so often. */

@@ -195,7 +195,7 @@ export class AuditChain implements AuditLog, ClosedSegments {
   }
 
   /**
-   * Takes no more records, ends the epoch and signs it, and waits until the witness has seen that, at most limits.auditFlushMs. The last
+   * Takes no more records, ends the epoch and signs it, and waits until the witness has seen that, at most limits.auditLastReceiptMs. The last
    * segment is closed then and may be shipped before `close`. Rejects with AUDIT_UNAVAILABLE when the disk does not take the end: the
    * epoch is then as after a crash.
    */
@@ -203,7 +203,7 @@ export class AuditChain implements AuditLog, ClosedSegments {
     const checkpoint = await this.#writer.end(because);
     if (checkpoint === undefined) return;
     const patience = new AbortController();
-    const waited = this.#options.clock.sleep(limits.auditFlushMs, patience.signal).catch(() => undefined);
+    const waited = this.#options.clock.sleep(limits.auditLastReceiptMs, patience.signal).catch(() => undefined);
     await Promise.race([this.#receipts.idle(), waited]);
     patience.abort();
   }
