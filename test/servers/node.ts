@@ -17,6 +17,7 @@ import { apiServiceAddress, nodeAddress, prepareControlGroups, prepareFolders, p
 import { type ClusterAccess, startControllers, startDns, startKubelet, startProxy } from './node-programs.ts';
 import type { Pod } from './pods.ts';
 import { startIn } from './process.ts';
+import type { ProgramName } from './programs.ts';
 
 const etcdUrl = 'http://127.0.0.1:2379';
 const outputMax = 32 * 1024 * 1024;
@@ -51,8 +52,11 @@ export interface Node extends KubeApiserver {
   restartApiserver(): Promise<void>;
 }
 
-/** For `{ skip: await nodeUnavailable() }`: why there can be no node here, or false. With `CI` set always false. */
-export async function nodeUnavailable(): Promise<string | false> {
+/**
+ * For `{ skip: await nodeUnavailable() }`: why there can be no node here, or false. With `CI` set always false. `more`: programs that the test
+ * starts beside it.
+ */
+export async function nodeUnavailable(...more: readonly ProgramName[]): Promise<string | false> {
   if (process.env.CI) return false;
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'A node needs Linux and root: it makes namespaces and mounts.';
   for (const [path, name] of commands) {
@@ -72,6 +76,7 @@ export async function nodeUnavailable(): Promise<string | false> {
     'kubectl',
     'coredns',
     'helm',
+    ...more,
   );
 }
 

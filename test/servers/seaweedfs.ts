@@ -30,7 +30,7 @@ export interface S3Answer {
 }
 
 export interface Seaweedfs extends AsyncDisposable {
-  /** `http://127.0.0.1:PORT`, without a trailing slash; path style only. */
+  /** `http://ADDRESS:PORT`, without a trailing slash; path style only. */
   readonly endpoint: string;
   readonly region: string;
   readonly accessKeyId: string;
@@ -46,7 +46,8 @@ export interface Seaweedfs extends AsyncDisposable {
   logTail(): string;
 }
 
-export function startSeaweedfs(): Promise<Seaweedfs> {
+/** `address`: where it listens, of this machine; pods of a test node reach that of the node. */
+export function startSeaweedfs({ address = loopback }: { readonly address?: string } = {}): Promise<Seaweedfs> {
   return startIn('seaweedfs', async (place) => {
     const accessKeyId = randomBytes(10).toString('hex').toUpperCase();
     const secretAccessKey = randomBytes(20).toString('hex');
@@ -55,10 +56,10 @@ export function startSeaweedfs(): Promise<Seaweedfs> {
     const data = join(place.folder, 'data');
     await mkdir(data);
     const ports = await freePorts(portFlags.length);
-    const endpoint = `http://${loopback}:${ports[0]}`;
+    const endpoint = `http://${address}:${ports[0]}`;
     const launch = {
       program: await programPath('weed'),
-      args: ['server', ...flags({ data, ports, configFile, folder: place.folder })],
+      args: ['server', ...flags({ address, data, ports, configFile, folder: place.folder })],
       strays: strays(ports),
       ready: () => answers(`${endpoint}/healthz`),
     };
@@ -84,16 +85,17 @@ export function startSeaweedfs(): Promise<Seaweedfs> {
 }
 
 interface Layout {
+  readonly address: string;
   readonly data: string;
   readonly ports: readonly number[];
   readonly configFile: string;
   readonly folder: string;
 }
 
-function flags({ data, ports, configFile, folder }: Layout): string[] {
+function flags({ address, data, ports, configFile, folder }: Layout): string[] {
   return [
-    `-ip=${loopback}`,
-    `-ip.bind=${loopback}`,
+    `-ip=${address}`,
+    `-ip.bind=${address}`,
     `-dir=${data}`,
     '-s3',
     `-s3.config=${configFile}`,
