@@ -4,7 +4,7 @@ import { limits } from '#core/bounds/limits.ts';
 import type { BrokenReason } from './broken.ts';
 import { parseCertificate, parseCheckpoint } from './checkpoint.ts';
 import { EpochLedger } from './epoch-ledger.ts';
-import { type Frame, originHash, type StatementKind } from './frame.ts';
+import { type Frame, originHash, type RecordKind, type StatementKind } from './frame.ts';
 import { cosignedBy, hasCosignature, isSignedBy, parseNoteBytes, parseVerifier, signedBy, type VerifierKey } from './signed-note.ts';
 import { parseEndStatement, parseSegmentStatement, type SegmentStatement } from './statement.ts';
 
@@ -75,6 +75,7 @@ export class ChainState {
     const broken = this.#place(frame) ?? (frame.form === 'sealed' ? this.#sealed(frame) : this.#statementOf(frame));
     if (broken !== undefined) return broken;
     this.#atStart = false;
+    if (!SIGNED_KINDS.has(frame.heads[0]?.kind)) this.ledger.records(frame.heads.length);
     this.#tellTime(frame);
     this.next = frame.sequence + frame.heads.length;
     this.#hash = Buffer.from(frame.hash);
@@ -226,6 +227,8 @@ function firstSegment(statement: SegmentStatement, { previous }: Frame): BrokenR
   return previous_epoch === undefined ? undefined : 'previous-epoch';
 }
 
+/** These bear a signature of their own. */
+const SIGNED_KINDS: ReadonlySet<RecordKind | undefined> = new Set(['certificate', 'checkpoint', 'receipt']);
 const AGE = Buffer.from('age-encryption.org/v1\n');
 const STANZA = Buffer.from('-> ');
 const END_OF_HEADER = Buffer.from('---');

@@ -11,6 +11,8 @@ interface Epoch {
   readonly key: Uint8Array;
   /** Size of its last checkpoint. */
   signedTo?: number;
+  /** Records up to there that bear no signature of their own. */
+  signedRecords: number;
   /** The authority that answers for its key, by its place in what was given. */
   authority?: number;
   ended: boolean;
@@ -29,6 +31,8 @@ export class EpochLedger {
   readonly #epochs: Epoch[] = [];
   /** Number of the first one that was met. */
   #base = 1;
+  /** Records so far that bear no signature of their own: all but checkpoints, receipts and certificates. */
+  #records = 0;
   #forged: { readonly sequence: number; readonly what: string } | undefined;
 
   constructor(authorities: readonly VerifierKey[]) {
@@ -37,7 +41,7 @@ export class EpochLedger {
 
   begin(number: number, first: number, key: VerifierKey): void {
     if (this.#epochs.length === 0) this.#base = number;
-    this.#epochs.push({ first, key: Buffer.from(key.raw), ended: false });
+    this.#epochs.push({ first, key: Buffer.from(key.raw), signedRecords: 0, ended: false });
   }
 
   /** Key of an epoch. `unknown`: it was before what was looked at; undefined: it has not begun. */
@@ -48,7 +52,14 @@ export class EpochLedger {
 
   checkpoint(size: number): void {
     const epoch = this.#epochs.at(-1);
-    if (epoch !== undefined) epoch.signedTo = size;
+    if (epoch === undefined) return;
+    epoch.signedTo = size;
+    epoch.signedRecords = this.#records;
+  }
+
+  /** Records that somebody must sign, or they are not signed. */
+  records(count: number): void {
+    this.#records += count;
   }
 
   end(): void {
@@ -72,7 +83,7 @@ export class EpochLedger {
     return { count: open.length, first: open.slice(0, SHOWN_MAX) };
   }
 
-  verdict(last: number): SignatureVerdict {
+  verdict(): SignatureVerdict {
     if (this.#authorities.length === 0) return { is: 'not checked', sentence: 'not checked (--key)' };
     if (this.#forged !== undefined) {
       const { sequence, what } = this.#forged;
@@ -86,9 +97,8 @@ export class EpochLedger {
     const first = this.#epochs[before]?.first;
     if (first !== undefined)
       return invalid(first, `${names} does not answer for the key of epoch ${before + this.#base}, from sequence ${first} on`);
-    const more = last - epoch.signedTo;
     const name = this.#authorities[epoch.authority ?? 0]?.name ?? names;
-    const sentence = `valid to sequence ${epoch.signedTo}, signed by ${name}${more > 0 ? `, ${more} records after it are not signed` : ''}`;
+    const sentence = `valid to sequence ${epoch.signedTo}, signed by ${name}${unsigned(this.#records - epoch.signedRecords)}`;
     return { is: 'valid', sequence: epoch.signedTo, sentence };
   }
 }
@@ -97,4 +107,9 @@ const SHOWN_MAX = 10;
 
 function invalid(sequence: number, why: string): SignatureVerdict {
   return { is: 'INVALID', sequence, sentence: `INVALID: ${why}` };
+}
+
+function unsigned(count: number): string {
+  if (count === 0) return '';
+  return count === 1 ? ', 1 record after it is not signed' : `, ${count} records after it are not signed`;
 }

@@ -112,7 +112,7 @@ export class ChainVerifier {
   /** `origins`: of all chains that were looked at; this one's when it is the only one. */
   verdict(origins: ReadonlySet<string> = new Set(this.origin === undefined ? [] : [this.origin])): ChainVerdict {
     const { origin, first, last, ledger, clockSkews, recipientChanges, hashes, next } = this.#state;
-    const signature = ledger.verdict(last);
+    const signature = ledger.verdict();
     const tail = tailVerdict({ origin, last, hashes }, this.#options.heads ?? [], origins);
     const good = this.#broken === undefined && signature.is !== 'INVALID' && ['not checked', 'complete'].includes(tail.is);
     const base = { origin, firstSequence: last < first ? 0 : first, lastSequence: last < first ? 0 : last };

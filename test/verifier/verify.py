@@ -168,10 +168,10 @@ def read_heads(path, keys):
 
 
 class Epoch:
-    __slots__ = ('first', 'key_text', 'signed_to', 'certified')
+    __slots__ = ('first', 'key_text', 'signed_to', 'signed_records', 'certified')
 
     def __init__(self, first, key_text):
-        self.first, self.key_text, self.signed_to, self.certified = first, key_text, None, None
+        self.first, self.key_text, self.signed_to, self.signed_records, self.certified = first, key_text, None, 0, None
 
 
 class Chain:
@@ -194,6 +194,7 @@ class Chain:
         self.checkpoints = collections.deque(maxlen=RECEIPT_CHECKPOINTS_MAX)
         self.hash_at = {}
         self.skews = []
+        self.records = 0  # Without checkpoints, receipts and certificates: those bear a signature of their own.
         self.forged = None
         self.why = None
 
@@ -251,6 +252,8 @@ class Chain:
         self._body(kind, body, previous)
         if self.time is not None and time + CLOCK_SKEW_MS < self.time:
             self.skews.append((sequence, self.time - time)) if len(self.skews) < 1_000 else None
+        if kind not in (CERTIFICATE, CHECKPOINT, RECEIPT):
+            self.records += count
         self.time = time
         self.hash = own
         self.sequence = last + 1
@@ -359,6 +362,7 @@ class Chain:
         require(number(parts[4]) == self.epoch, 'a checkpoint of another epoch')
         require(note.signed_by(self.epoch_key) is True, 'a checkpoint is not signed by the key of its epoch')
         self.epochs[self.epoch].signed_to = self.sequence - 1
+        self.epochs[self.epoch].signed_records = self.records
         self.checkpoints.append(hashlib.sha256(note.text).digest())
         self.checkpoint_due = False
 
@@ -387,8 +391,9 @@ def signature_of(chain):
         if not chain.epochs[number_].certified:
             first = chain.epochs[number_].first
             return 'INVALID', first, f'INVALID: {names} does not answer for the key of epoch {number_}, from sequence {first} on'
-    more = chain.sequence - 1 - to
-    return 'valid', to, f'valid to sequence {to}, signed by {chain.epochs[last_epoch].certified}' + (f', {more} records after it are not signed' if more else '')
+    more = chain.records - chain.epochs[last_epoch].signed_records
+    rest = '' if more == 0 else f', {more} record{"" if more == 1 else "s"} after it {"is" if more == 1 else "are"} not signed'
+    return 'valid', to, f'valid to sequence {to}, signed by {chain.epochs[last_epoch].certified}{rest}'
 
 
 def tail_of(chain, heads, origins, given):
