@@ -4,16 +4,15 @@
  * an error or does not answer, from a moment on and until it does again (strace attached to the running process).
  */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Operation_State } from '#proto/postern/v1/action_pb.ts';
 import { FREE, READ_NOTE } from '#test/sidecar/call/effect-rig.ts';
+import { attachFault, NO_STRACE } from './attach-fault.ts';
 import { contractFile } from './contract-file.ts';
 import { type Answer, type Stage, sendJson, startStage, startUpstream, textAt, type Upstream } from './stage.ts';
 
@@ -22,8 +21,6 @@ after(() => rmSync(home, { recursive: true, force: true }));
 
 const isRoot = process.getuid?.() === 0;
 const namespaces = spawnSync('unshare', [...(isRoot ? [] : ['--user', '--map-root-user']), '--mount', 'true']).status === 0;
-const straced = spawnSync('strace', ['-V']).error === undefined && isRoot;
-const NO_STRACE = straced ? false : 'strace, and the right to attach it to another process, are not here';
 
 interface Scene extends AsyncDisposable {
   readonly upstream: Upstream;
@@ -127,7 +124,7 @@ test('journal: while its volume reports errors effects are AUDIT_UNAVAILABLE, an
   await using scene = await openScene('errors');
   await using stage = await scene.start();
   await assertMended(stage, scene, 'before');
-  const mend = await attachFault(stage, scene.state, 'error=EIO');
+  const mend = await attachFault(stage, join(scene.state, 'journal'), 'error=EIO');
   await assertRefused(stage, scene, 'error');
   await mend();
   await assertMended(stage, scene, 'after');
@@ -139,7 +136,7 @@ test('journal: while its volume does not answer an effect is refused in time wit
   await using scene = await openScene('hangs');
   await using stage = await scene.start();
   await assertMended(stage, scene, 'before');
-  const mend = await attachFault(stage, scene.state, 'delay_enter=12000000');
+  const mend = await attachFault(stage, join(scene.state, 'journal'), 'delay_enter=12000000');
   await assertRefused(stage, scene, 'hangs');
   await assertRefused(stage, scene, 'hangs still');
   await mend();
@@ -153,7 +150,7 @@ test('journal: what was sent and can no longer be written down is OUTCOME_UNKNOW
   const first = await scene.start();
   let mend: (() => Promise<void>) | undefined;
   scene.onWrite = async (_request, response) => {
-    mend = await attachFault(first, scene.state, 'error=EIO');
+    mend = await attachFault(first, join(scene.state, 'journal'), 'error=EIO');
     sendJson(response, 200, { id: 'one' });
   };
   const error = await first.refused('put_note', note('in between'));
@@ -170,24 +167,3 @@ test('journal: what was sent and can no longer be written down is OUTCOME_UNKNOW
   assert.equal(scene.effects(), 1);
   await assertMended(second, scene, 'another');
 });
-
-/** Every write of the journal meets `fault` once this resolves, until the returned function does. */
-async function attachFault({ sidecar }: Stage, state: string, fault: string): Promise<() => Promise<void>> {
-  const log = join(state, 'journal');
-  const names = Array.from({ length: 50 }, (_, index) => String(index + 1).padStart(10, '0'));
-  const paths = [log, ...names.flatMap((name) => [`${log}/${name}.wal`, `${log}/${name}.new`])];
-  const injected = ['-e', 'trace=pwrite64', '-e', `inject=pwrite64:${fault}`, ...paths.flatMap((path) => ['-P', path])];
-  const child = spawn('strace', ['-f', '-o', '/dev/null', ...injected, '-p', String(sidecar.pid)], { stdio: ['ignore', 'ignore', 'pipe'] });
-  const attached = Promise.withResolvers<void>();
-  const said: string[] = [];
-  createInterface({ input: child.stderr }).on('line', (line) => {
-    said.push(line);
-    if (line.includes('attached')) attached.resolve();
-  });
-  const ended = once(child, 'exit').then(() => attached.reject(new Error(said.join('\n'))));
-  await attached.promise;
-  return async () => {
-    child.kill('SIGINT');
-    await ended;
-  };
-}
