@@ -1,9 +1,10 @@
 /**
  * The chain in the log of a sidecar that runs: read as it is, without its lock. A write that was cut off at the end was never acknowledged:
- * it is said, and is no damage.
+ * it is said, and is no damage. A log from which shipped segments were dropped may begin with the rest of one: what it gives back is whole
+ * files, which know nothing of segments. That rest is passed over up to the first statement, and must lead to it.
  */
 
-import { decodeFrame } from '#core/audit/frame.ts';
+import { decodeFrame, type Frame } from '#core/audit/frame.ts';
 import type { ChainVerifier } from '#core/audit/verify.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { nodeDisk } from '#sidecar/wal/disk.ts';
@@ -12,9 +13,13 @@ import { recover } from '#sidecar/wal/recover.ts';
 /** Bytes of a write that was cut off; 0 where there are none. Throws AUDIT_UNAVAILABLE when the log cannot be read. */
 export async function verifyLog(folder: string, verifier: ChainVerifier): Promise<number> {
   let open = false;
+  let rest: DroppedRest | undefined;
   try {
-    const { tornBytes } = await recover(nodeDisk, folder, (payload) => {
-      open = pushPayload(verifier, Buffer.from(payload.buffer, payload.byteOffset, payload.length), open);
+    const { tornBytes } = await recover(nodeDisk, folder, (payload, sequence) => {
+      if (sequence > 1 && !open) rest ??= new DroppedRest();
+      const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
+      if (rest?.passes(bytes) !== true) open = pushPayload(verifier, bytes, open);
+      if (rest?.leads === false) verifier.damaged();
     });
     if (open) verifier.end();
     return tornBytes;
@@ -40,4 +45,25 @@ function pushPayload(verifier: ChainVerifier, payload: Buffer, open: boolean): b
     at += bytes.length;
   }
   return begun;
+}
+
+/** Payloads of a segment whose beginning was dropped. A statement is always the first frame of its payload. */
+class DroppedRest {
+  leads = true;
+  #over = false;
+  #last: Frame | undefined;
+
+  /** Whether this payload belongs to it. */
+  passes(payload: Buffer): boolean {
+    if (this.#over) return false;
+    for (let at = 0; at < payload.length; ) {
+      const frame = decodeFrame(payload, at);
+      this.leads &&= !('no' in frame) && (this.#last === undefined || Buffer.compare(this.#last.hash, frame.previous) === 0);
+      this.#over = 'no' in frame || (at === 0 && frame.heads[0].kind === 'segment');
+      if ('no' in frame || this.#over) return false;
+      this.#last = { ...frame, hash: Uint8Array.from(frame.hash) };
+      at += frame.bytes.length;
+    }
+    return true;
+  }
 }
