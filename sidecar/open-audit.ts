@@ -15,7 +15,7 @@ import { OpeningLog } from '#sidecar/audit/opening-log.ts';
 import { AuditRecorder } from '#sidecar/audit/recorder.ts';
 import type { SegmentSink } from '#sidecar/audit/segment-sink.ts';
 import { openShippedList } from '#sidecar/audit/shipped-list.ts';
-import { Shipper } from '#sidecar/audit/shipper.ts';
+import { Shipper, type ShippingFacts } from '#sidecar/audit/shipper.ts';
 import { countedDisk } from '#sidecar/wal/counted-disk.ts';
 import { nodeDisk } from '#sidecar/wal/disk.ts';
 
@@ -27,7 +27,7 @@ export interface AuditMeans {
 
 export interface OpenAudit {
   readonly recorder: AuditRecorder;
-  /** What calls wait for, as closed words for a probe. */
+  /** As closed words for a probe: `audit`, which calls wait for; `audit_store`, where nothing may be shipped, which calls do not. */
   notReady(): readonly string[];
   /**
    * After the last call has ended: says so, signs the end, has it witnessed, ships the rest. Bounded, whatever disk and store do; who else is
@@ -53,6 +53,8 @@ interface Place {
 
 interface Shipping {
   readonly sink: SegmentSink;
+  /** The store replaces what it has, so nothing goes there. */
+  readonly isUnsafe?: () => boolean;
   readonly release?: () => Promise<void>;
 }
 
@@ -168,8 +170,11 @@ export class Audit implements OpenAudit {
       list: await openShippedList(join(this.#place.folder, 'shipped'), chain.origin),
       origin: chain.origin,
       clock,
-      onPoison: (segment, kind, cause) =>
-        log.error('a segment of the audit cannot be shipped', { count: segment.number, reason: kind }, cause),
+      onPoison: ({ number, firstSequence, lastSequence }, kind, cause) => {
+        log.error('a segment of the audit cannot be shipped', { count: number, reason: kind }, cause);
+        const range = { first_sequence: firstSequence, last_sequence: lastSequence };
+        this.recorder.tell({ record: 'session', event: 'unshipped', segment: number, ...range, because: kind });
+      },
       onMended: (segment) => log.info('a segment of the audit is shipped after all', { count: segment.number }),
       onFault: (fault, cause) => {
         if (fault === undefined) log.info('segments of the audit are shipped again');
@@ -188,7 +193,8 @@ export class Audit implements OpenAudit {
 
   notReady(): readonly string[] {
     const { fault } = this.#log;
-    return fault === undefined || (fault === 'opening' && this.#fault === undefined) ? [] : ['audit'];
+    const takesNone = fault !== undefined && (fault !== 'opening' || this.#fault !== undefined);
+    return [...(takesNone ? ['audit'] : []), ...(this.#shipping?.isUnsafe?.() === true ? ['audit_store'] : [])];
   }
 
   async end(): Promise<void> {
@@ -231,10 +237,15 @@ export class Audit implements OpenAudit {
     return {
       fault: this.recorder.fault !== undefined,
       ...(chain === undefined ? {} : { bytes: chain.bytes, unshippedBytes: chain.unshippedBytes }),
-      ...(facts === undefined ? {} : { lagMs: facts.lagMs, shippedSequence: facts.lastShippedSequence }),
+      ...(facts === undefined ? {} : shippedOf(facts)),
       ...(chain?.headWitnessedMs === undefined ? {} : { headAgeMs: clock.wallMs() - chain.headWitnessedMs }),
     };
   }
+}
+
+function shippedOf({ lagMs, lastShippedSequence, lastSuccessMs, poisoned, fault }: ShippingFacts) {
+  const last = lastSuccessMs === undefined ? {} : { shippedMs: lastSuccessMs };
+  return { lagMs, shippedSequence: lastShippedSequence, poisoned, shippingFault: fault ?? '', ...last };
 }
 
 const CLOSE_MS = 2_000;

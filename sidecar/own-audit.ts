@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { StoreFault } from '#core/audit/object-store.ts';
 import { RecipientUnusable } from '#core/audit/seal.ts';
 import { PosternError } from '#core/error/postern-error.ts';
-import { type OpenStore, openStore } from '#core/runtime/open-store.ts';
+import { openStore, STORE_WARNINGS } from '#core/runtime/open-store.ts';
 import { KeyUnusable, openLocalAuthority } from '#sidecar/audit/local-authority.ts';
 import { createOwnSink } from '#sidecar/audit/own-sink.ts';
+import { StoreProbe } from '#sidecar/audit/store-probe.ts';
 import { Audit, type AuditMeans } from '#sidecar/open-audit.ts';
 import type { SidecarSettings } from '#sidecar/settings.ts';
 import { StartRefused } from '#sidecar/start-refused.ts';
@@ -21,23 +22,35 @@ export async function ownAuditOrRefuse(means: AuditMeans, settings: SidecarSetti
     const authority = openLocalAuthority(wanted.keyFile);
     means.log.info('the key of the audit', { verifier_key: authority.verifier });
     const store = await openStore(wanted.store, { clock: means.clock, env: wanted.env });
-    await probe(store, means);
+    const probe = new StoreProbe({
+      store,
+      clock: means.clock,
+      onWarning: (warning) => means.log.warn(STORE_WARNINGS[warning], { rule: warning }),
+    });
+    await tryStore(probe, means);
     const audit = new Audit(means, { folder: auditFolder, authority });
     const chain = await audit.open({ recipients: wanted.recipients });
-    await audit.ship({ sink: createOwnSink(store, chain.origin), release: async () => store[Symbol.asyncDispose]() });
+    await audit.ship({
+      sink: probe.before(createOwnSink(store, chain.origin)),
+      isUnsafe: () => probe.unsafe,
+      release: async () => store[Symbol.asyncDispose](),
+    });
     return audit;
   } catch (fault) {
     throw refused(fault);
   }
 }
 
-/** A store that is away may come back; one that does not keep what it has gets nothing (failure case AUD-18). */
-async function probe(store: OpenStore, { log }: AuditMeans): Promise<void> {
+/** A store that is away, or replaces what it has, may be mended: meanwhile what is recorded waits on disk (failure case AUD-18). */
+async function tryStore(probe: StoreProbe, { log }: AuditMeans): Promise<void> {
   try {
-    for (const warning of await store.probe()) log.warn('the store of the audit could be safer', { rule: warning });
+    await probe.ask();
   } catch (fault) {
-    if (!(fault instanceof StoreFault) || fault.kind !== 'unavailable') throw fault;
-    log.warn('the store of the audit is away; what is recorded waits on disk', {}, fault);
+    if (!(fault instanceof StoreFault)) throw fault;
+    if (fault.kind === 'unavailable') log.warn('the store of the audit is away; what is recorded waits on disk', {}, fault);
+    else if (fault.kind === 'unsafe')
+      log.error('the store of the audit replaces what it has, so nothing is shipped; what is recorded waits on disk', {}, fault);
+    else throw fault;
   }
 }
 

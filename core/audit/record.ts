@@ -70,6 +70,15 @@ export type SessionRecord = Kind<'session'> &
         readonly event: 'recording';
         readonly on: boolean;
       }
+    | {
+        /** A segment of this chain cannot be stored elsewhere for its own sake; later ones are. Told again by each process that finds it so. */
+        readonly event: 'unshipped';
+        readonly segment: number;
+        /** The records in it. */
+        readonly first_sequence: number;
+        readonly last_sequence: number;
+        readonly because: 'occupied' | 'damaged' | 'unreadable' | 'refused';
+      }
     | { readonly event: 'ended'; readonly because: 'stopped' }
   );
 

@@ -27,6 +27,24 @@ export const AUDIT_METRICS = {
     labels: [],
   },
   audit_shipped_sequence: { type: 'gauge', unit: 'sequence', help: 'Sequence of the last record that is in the store.', labels: [] },
+  audit_last_shipped_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'When the store last took a segment of this process, Unix time; absent before the first.',
+    labels: [],
+  },
+  audit_poisoned_segments: {
+    type: 'gauge',
+    unit: 'segments',
+    help: 'Segments that cannot be shipped for their own sake: damaged on this disk, or refused by the store, or their name is taken. Later ones are shipped.',
+    labels: [],
+  },
+  audit_shipping_fault_state: {
+    type: 'gauge',
+    unit: 'state',
+    help: '1 while nothing is shipped, by fault: unavailable, refused, unreadable, or unsafe for a store that replaces what it has.',
+    labels: ['fault'],
+  },
   audit_head_age_seconds: {
     type: 'gauge',
     unit: 'seconds',

@@ -8,6 +8,12 @@ export interface AuditState {
   readonly unshippedBytes?: number;
   readonly lagMs?: number;
   readonly shippedSequence?: number;
+  /** When the store last took a segment, milliseconds since 1970. */
+  readonly shippedMs?: number;
+  /** Segments that cannot be shipped for their own sake. */
+  readonly poisoned?: number;
+  /** Why nothing is shipped, as a closed word; empty while it is. */
+  readonly shippingFault?: string;
   readonly headAgeMs?: number;
 }
 
@@ -58,6 +64,18 @@ export class AuditMetrics {
       'audit_shipped_sequence',
       one(({ shippedSequence }) => shippedSequence),
     );
+    this.#recorder.gauge(
+      'audit_last_shipped_seconds',
+      one(({ shippedMs }) => seconds(shippedMs)),
+    );
+    this.#recorder.gauge(
+      'audit_poisoned_segments',
+      one(({ poisoned }) => poisoned),
+    );
+    this.#recorder.gauge('audit_shipping_fault_state', () => {
+      const { shippingFault } = read();
+      return shippingFault === undefined || shippingFault === '' ? [] : ([[{ fault: shippingFault }, 1]] as const);
+    });
     this.#recorder.gauge(
       'audit_head_age_seconds',
       one(({ headAgeMs }) => seconds(headAgeMs)),

@@ -16,6 +16,7 @@ export interface MetricEntry {
     | 'rows'
     | 'state'
     | 'info'
+    | 'segments'
     /** Of a record in a chain. */
     | 'sequence'
     /** Objects waiting. */
