@@ -27,6 +27,8 @@ export interface OpenStore extends ObjectStore, AsyncDisposable {
   readonly address: string;
   /** Tries whether the store keeps what was created first. Throws StoreFault: `unsafe` when not (AUD-18), else as every request. */
   probe(signal?: AbortSignal): Promise<readonly StoreWarning[]>;
+  /** The only CAs that vouch for it, as PEM. Absent: those of the system. */
+  readonly roots?: string;
   /** Only where objects can be put by whoever holds a link. */
   readonly presign?: S3Objects['presign'];
   readonly look?: S3Objects['look'];
@@ -34,7 +36,7 @@ export interface OpenStore extends ObjectStore, AsyncDisposable {
 
 export interface OpenStoreOptions {
   readonly clock: Clock;
-  /** Of the process: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_SHARED_CREDENTIALS_FILE, AWS_PROFILE, AWS_REGION. */
+  /** Of the process: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_SHARED_CREDENTIALS_FILE, AWS_PROFILE, AWS_REGION, AWS_CA_BUNDLE. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** From 0 to below 1, for the jitter of waits. Default Math.random. */
   readonly random?: () => number;

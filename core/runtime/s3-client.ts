@@ -11,6 +11,7 @@ import type { S3Address } from '#core/audit/store-address.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { OpenStoreOptions } from './open-store.ts';
 import { s3Credentials } from './s3-credentials.ts';
+import { s3Roots } from './s3-roots.ts';
 
 export interface S3Asking {
   readonly signal?: AbortSignal | undefined;
@@ -20,6 +21,8 @@ export interface S3Asking {
 
 export interface S3Requests {
   readonly client: S3Client;
+  /** The only CAs that are trusted, as PEM; undefined: those of the system. */
+  readonly roots: string | undefined;
   /**
    * What `work` resolves to. It is tried again while the store is `unavailable`, so it must bear to be repeated, and pass on `abort`. Throws
    * StoreFault; what the store answered with a status of `expected` comes back as that number.
@@ -34,7 +37,8 @@ export interface S3Requests {
 /** Throws StoreFault `refused`. */
 export function s3Requests(address: S3Address, options: OpenStoreOptions): S3Requests {
   const { clock, env, random = Math.random } = options;
-  const client = createClient(address, options, regionOf(address, env));
+  const roots = s3Roots(env);
+  const client = createClient(address, options, { region: regionOf(address, env), roots });
   const once = async <T>({ signal, ms = limits.auditStoreRequestMs }: S3Asking, work: (abort: AbortSignal) => Promise<T>) => {
     const late = new AbortController();
     const cancel = clock.alarm(ms, () => late.abort());
@@ -46,6 +50,7 @@ export function s3Requests(address: S3Address, options: OpenStoreOptions): S3Req
   };
   return {
     client,
+    roots,
     ask: async <T, Expected extends number>(
       asking: S3Asking,
       work: (abort: AbortSignal) => Promise<T>,
@@ -102,7 +107,12 @@ function regionOf(address: S3Address, env: OpenStoreOptions['env']): string {
   throw new StoreFault('refused', 'The audit store needs a region: write ?region= behind the bucket, or set AWS_REGION.');
 }
 
-function createClient(address: S3Address, { clock, env }: OpenStoreOptions, region: string): S3Client {
+interface Endpoint {
+  readonly region: string;
+  readonly roots: string | undefined;
+}
+
+function createClient(address: S3Address, { clock, env }: OpenStoreOptions, { region, roots }: Endpoint): S3Client {
   const client = new S3Client({
     region,
     credentials: s3Credentials(env, clock),
@@ -113,7 +123,11 @@ function createClient(address: S3Address, { clock, env }: OpenStoreOptions, regi
     // Whoever asks gives the digest; a default of the SDK would add one of its own choice, which not every server knows.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: { connectionTimeout: limits.auditStoreConnectMs, socketTimeout: limits.auditStoreRequestMs },
+    requestHandler: {
+      connectionTimeout: limits.auditStoreConnectMs,
+      socketTimeout: limits.auditStoreRequestMs,
+      ...(roots === undefined ? {} : { httpsAgent: { ca: roots } }),
+    },
   });
   client.middlewareStack.add(
     (next, context) => async (args) => {

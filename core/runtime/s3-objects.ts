@@ -55,9 +55,10 @@ interface Bucket {
 /** Throws StoreFault `refused`. */
 export function createS3Objects(address: S3Address, options: OpenStoreOptions): S3Objects {
   const bucket: Bucket = { address, clock: options.clock, requests: s3Requests(address, options) };
-  const { client } = bucket.requests;
+  const { client, roots } = bucket.requests;
   return {
     address: storeAddressText(address),
+    ...(roots === undefined ? {} : { roots }),
     create: (object, signal) => createObject(bucket, object, signal),
     read: (name, bytesMax) => readObject(bucket, name, bytesMax),
     list: (folder) => listObjects(bucket, folder),

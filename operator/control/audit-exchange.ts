@@ -74,7 +74,13 @@ export class AuditExchange {
       this.#permits = new Permits(shared, knownShipped(stream.status));
     }
     const { recipients } = means.terms;
-    const settings = { recipients: [...recipients], origin: this.#origin, shipped: watch !== undefined, keepsIntents: keepsIntents(means) };
+    const settings = {
+      recipients: [...recipients],
+      origin: this.#origin,
+      shipped: watch !== undefined,
+      keepsIntents: keepsIntents(means),
+      storeRoots: watch?.store.roots ?? '',
+    };
     this.#outbox = [{ case: 'auditSettings', value: settings }];
     const known = knownEpoch(stream.status);
     if (known !== undefined) this.#remember(known.epoch, known.key);

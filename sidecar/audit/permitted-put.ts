@@ -13,6 +13,8 @@ import { literalAddressKind } from '#core/contract/address-kind.ts';
 export interface Permit {
   readonly url: string;
   readonly headers: readonly { readonly name: string; readonly value: string }[];
+  /** The only CAs that vouch for the store, as PEM. Absent: those of the system. */
+  readonly roots?: string;
 }
 
 /** Why there is no status. `address`: this permit can never be used. */
@@ -38,7 +40,7 @@ export async function putPermitted(permit: Permit, bytes: Uint8Array, signal: Ab
     // One total deadline instead: undici counts between chunks, so a drip would live for ever.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: limits.auditUploadMs },
+    connect: { timeout: limits.auditUploadMs, ...(permit.roots === undefined ? {} : { ca: permit.roots }) },
   });
   const deadline = AbortSignal.timeout(limits.auditUploadMs);
   try {

@@ -99,14 +99,15 @@ export class OperatorAudit implements AuditControl {
   }
 
   /** Terms that cannot be kept leave those before: a chain that stops at a typo is what an attacker would write. */
-  #heardSettings({ recipients, origin, shipped, keepsIntents }: AuditSettings): void {
+  #heardSettings({ recipients, origin, shipped, keepsIntents, storeRoots }: AuditSettings): void {
     const known = this.#terms?.origin ?? '';
-    const good =
-      recipients.length <= limits.auditRecipientsMax && recipients.every((recipient) => RECIPIENT.test(recipient)) && isOrigin(origin);
+    const readable = recipients.length <= limits.auditRecipientsMax && recipients.every((recipient) => RECIPIENT.test(recipient));
+    const good = readable && isOrigin(origin) && storeRoots.length <= limits.auditStoreRootsBytesMax;
     if (!good || (known !== '' && known !== origin)) {
       this.#options.log.error('the operator sent settings of the audit that cannot be kept; those before stay');
       return;
     }
+    this.sink.trust(storeRoots);
     const terms = { recipients: [...recipients], origin, shipped, keepsIntents };
     if (JSON.stringify(terms) !== JSON.stringify(this.#terms)) this.#become(terms);
   }

@@ -27,6 +27,7 @@ export interface PermitSinkOptions {
 export class PermitSink implements SegmentSink {
   readonly #put: NonNullable<PermitSinkOptions['put']>;
   readonly #questions: OpenQuestions<AuditPermit>;
+  #roots: string | undefined;
 
   constructor({ clock, send, put }: PermitSinkOptions) {
     this.#put = put ?? putPermitted;
@@ -52,6 +53,11 @@ export class PermitSink implements SegmentSink {
     }
     if (permit.present) return 'present';
     throw new StoreFault('unavailable', 'The operator gave neither a permit nor a reason.');
+  }
+
+  /** From now on these CAs alone vouch for the store, as PEM; empty: those of the system. */
+  trust(roots: string): void {
+    this.#roots = roots === '' ? undefined : roots;
   }
 
   heard(permit: AuditPermit): void {
@@ -92,7 +98,7 @@ export class PermitSink implements SegmentSink {
 
   async #send({ url, headers }: AuditPermit, { bytes }: ShippedObject, signal: AbortSignal): Promise<number> {
     try {
-      return await this.#put({ url, headers }, bytes, signal);
+      return await this.#put({ url, headers, ...(this.#roots === undefined ? {} : { roots: this.#roots }) }, bytes, signal);
     } catch (thrown) {
       if (!(thrown instanceof PutFault)) throw thrown;
       switch (thrown.kind) {

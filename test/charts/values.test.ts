@@ -32,6 +32,7 @@ const CHANGES: Readonly<Record<string, { readonly to: string; readonly shows: Re
   'audit.cluster': { to: 'west', shows: /POSTERN_CLUSTER, value: "west"/ },
   'audit.mode': { to: 'Local', shows: /POSTERN_AUDIT_MODE, value: "Local"/ },
   'audit.store.url': { to: 's3://audit/postern', shows: /POSTERN_AUDIT_STORE, value: "s3:\/\/audit\/postern"/ },
+  'audit.store.rootsKey': { to: 'ca.crt', shows: /AWS_CA_BUNDLE, value: "\/var\/run\/postern\/audit-store\/ca\.crt"/ },
   'audit.store.secret': { to: 'audit-store', shows: /secret: \{secretName: "audit-store"/ },
   'audit.retention': { to: 'COMPLIANCE:400', shows: /POSTERN_AUDIT_RETENTION, value: "COMPLIANCE:400"/ },
   'operator.resources': { to: '{"limits":{"memory":"1Gi"}}', shows: /memory: 1Gi/ },

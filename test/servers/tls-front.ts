@@ -13,12 +13,14 @@ export interface TlsFrontOptions {
   readonly target: string;
   /** Default: an authority of its own. */
   readonly authority?: Authority;
-  /** Names in the certificate. Default: 127.0.0.1 and localhost. */
+  /** Names in the certificate. Default: the address and localhost. */
   readonly hosts?: readonly string[];
+  /** Where it listens, of this machine. Default 127.0.0.1. */
+  readonly address?: string;
 }
 
 export interface TlsFront extends AsyncDisposable {
-  /** `https://127.0.0.1:PORT`, without a trailing slash. */
+  /** `https://ADDRESS:PORT`, without a trailing slash. */
   readonly url: string;
   readonly port: number;
   /** The only root that vouches for it. */
@@ -26,22 +28,22 @@ export interface TlsFront extends AsyncDisposable {
 }
 
 export async function startTlsFront(options: TlsFrontOptions): Promise<TlsFront> {
-  const { target, hosts = [loopback, 'localhost'] } = options;
+  const { target, address = loopback, hosts = [address, 'localhost'] } = options;
   const authority = options.authority ?? (await createAuthority());
-  const { certificatePem, keyPem } = await authority.issue({ commonName: hosts[0] ?? loopback, hosts });
+  const { certificatePem, keyPem } = await authority.issue({ commonName: hosts[0] ?? address, hosts });
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
 
   const server = createServer({ cert: certificatePem, key: keyPem }, (client) => {
     join(client, connect(Number(port), hostname), sockets);
   });
-  server.listen(0, loopback);
+  server.listen(0, address);
   await once(server, 'listening');
   // A forgotten dispose must not keep the test process alive.
   server.unref();
   const own = (server.address() as AddressInfo).port;
   return {
-    url: `https://${loopback}:${own}`,
+    url: `https://${address}:${own}`,
     port: own,
     caPem: authority.caPem,
     async [Symbol.asyncDispose]() {

@@ -208,15 +208,16 @@ test('operator audit: a conflict is told with the head that is known (AUD-24)', 
   await assert.rejects(witnessed, (thrown: PosternError) => thrown.reason === 'AUDIT_UNAVAILABLE' && thrown.details.conflict === '9 abc');
 });
 
-test('permit sink: an object is put by its permit, and told once the store has it', async () => {
+test('permit sink: an object is put by its permit with the CAs of the settings, and told once the store has it', async () => {
   const { audit, sent, permits, says, settle } = rig([200]);
   audit.welcomed(3);
+  says({ case: 'auditSettings', value: { ...settings, storeRoots: 'a CA' } });
   const put = audit.sink.put(segment, never);
   says(PERMIT);
   await settle();
   assert.deepEqual(
-    permits.map(({ url }) => url),
-    ['https://store.example/a'],
+    permits.map(({ url, roots }) => `${url} ${roots}`),
+    ['https://store.example/a a CA'],
   );
   assert.deepEqual(
     sent.map((message) => (message.case === 'auditUpload' ? message.value.stored : message.case)),
