@@ -83,6 +83,8 @@ export const AUDIT_LIMITS = {
   /** Credentials from a file are read again after this. */
   auditStoreCredentialsMs: 5 * 60_000,
   auditStoreCredentialsBytesMax: 64 * 1024,
+  /** CAs of a store of one's own; a sidecar gets them with the settings of its audit. */
+  auditStoreRootsBytesMax: 64 * 1024,
   /** Answer of a store that is no object: a listing of 1,000 names, a refusal. */
   auditStoreAnswerBytesMax: 4 * 1024 * 1024,
   auditStoreAddressCharsMax: 2_048,
