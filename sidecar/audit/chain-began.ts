@@ -2,8 +2,9 @@
  * When the chain began, in a file of its own beside the log, once the first segment is no longer in it: the place of its segments in a
  * store is named after that day. A convenience: lost or changed, segments are stored under another day, and verify as before.
  */
-import { open, readFile, rename } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from './chain-file.ts';
 
 const NAME = 'began';
 const MS = /^\d{1,15}\n$/;
@@ -16,13 +17,5 @@ export async function readBegan(folder: string): Promise<number | undefined> {
 
 /** Durable with the next sync of the folder, which the log makes before it removes a file. Throws what the disk says. */
 export async function writeBegan(folder: string, beganMs: number): Promise<void> {
-  const path = join(folder, NAME);
-  const file = await open(`${path}.part`, 'w', 0o600);
-  try {
-    await file.writeFile(`${Math.round(beganMs)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(`${path}.part`, path);
+  await replaceFile(join(folder, NAME), `${Math.round(beganMs)}\n`);
 }

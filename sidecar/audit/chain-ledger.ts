@@ -9,6 +9,7 @@ import { parseSegmentStatement, type SegmentStatement } from '#core/audit/statem
 import { limits } from '#core/bounds/limits.ts';
 import { chainFault } from './chain-fault.ts';
 import type { ClosedSegment } from './closed-segments.ts';
+import { UncertifiedEpochs } from './uncertified.ts';
 
 /** A closed segment, and where in the log its payloads are. */
 export interface StoredSegment extends ClosedSegment {
@@ -32,6 +33,7 @@ export class ChainLedger {
   open: OpenSegment | undefined;
   /** When the oldest segment that the log had at its start, or has got since, was opened. */
   firstMs: number | undefined;
+  readonly uncertified = new UncertifiedEpochs();
   readonly #closed: StoredSegment[] = [];
   #logTo = 0;
   readonly #found = new Map<string, FoundOperation>();
@@ -57,6 +59,7 @@ export class ChainLedger {
   /** A frame that is durable in this payload of the log. */
   take(frame: Frame, logSequence: number): void {
     if (frame.heads[0]?.kind === 'segment') this.#begin(frame);
+    if (frame.heads[0]?.kind === 'certificate') this.uncertified.certificate(frame);
     this.size = frame.sequence + frame.heads.length - 1;
     this.hash = Uint8Array.from(frame.hash);
     this.epoch = frame.epoch;
@@ -104,6 +107,7 @@ export class ChainLedger {
     if (statement === undefined) throw this.#damaged('a segment that says nothing');
     this.closeLast();
     this.statement = statement;
+    this.uncertified.segment(statement);
     this.open = new OpenSegment(statement.segment, frame);
     this.firstMs ??= frame.timeMs;
     this.#newestFrom = this.#logTo + 1;

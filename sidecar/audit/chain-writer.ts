@@ -24,7 +24,7 @@ import { chainFault } from './chain-fault.ts';
 import type { ChainLedger } from './chain-ledger.ts';
 import type { ChainVolume } from './chain-volume.ts';
 import { CommitDraft } from './commit-draft.ts';
-import { CommitQueue, lineBytes, type WaitingEntry } from './commit-queue.ts';
+import { CommitQueue, lineBytes, type Note, type WaitingEntry } from './commit-queue.ts';
 import { Epoch } from './epoch.ts';
 
 export interface ChainWriterOptions {
@@ -37,17 +37,11 @@ export interface ChainWriterOptions {
   readonly appendMs: number;
   readonly sealer: FrameSealer;
   /** Called once it is durable, each. MUST NOT throw. */
-  readonly onEpoch: (epoch: Epoch) => void;
+  readonly onEpoch: () => void;
   readonly onSegment: () => void;
   readonly onCheckpoint: (note: string) => void;
   readonly onFault: (fault: string | undefined) => void;
   readonly volume: ChainVolume;
-}
-
-/** A note that came from outside. */
-interface Note {
-  readonly kind: 'certificate' | 'receipt';
-  readonly body: Uint8Array;
 }
 
 interface Commit {
@@ -140,11 +134,13 @@ export class ChainWriter {
     if (this.#queue.length > 0) this.start();
   }
 
-  /** A note that came from outside; it goes with the next commit. */
-  note(kind: Note['kind'], note: string): void {
-    if (this.#takesNoMore) return;
-    this.#notes.push({ kind, body: Buffer.from(note, 'utf8') });
+  /** A note that came from outside; it goes with the next commit. Resolves once it is durable: never, where no more is taken. */
+  note(kind: Note['kind'], note: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (this.#takesNoMore) return promise;
+    this.#notes.push({ kind, body: Buffer.from(note, 'utf8'), resolve });
     this.start();
+    return promise;
   }
 
   /** From the next record on; begins a segment, where they are others (AUD-21). Throws RecipientUnusable. */
@@ -282,7 +278,7 @@ export class ChainWriter {
     const { clock, onEpoch, onSegment, onCheckpoint } = this.#options;
     const { wanted } = this.#inFlight;
     this.#inFlight = NOBODY;
-    this.#notes.splice(0, notes.length);
+    for (const { resolve } of this.#notes.splice(0, notes.length)) resolve();
     this.#unsignedRecords = unsigned;
     this.#sealer = sealer;
     if (this.#nextSealer === sealer) this.#nextSealer = undefined;
@@ -293,7 +289,7 @@ export class ChainWriter {
     for (const [index, { resolve }] of batch.entries())
       if (sealed !== undefined) resolve({ sequence: sealed.sequence + index, frameSequence: sealed.sequence, frame: sealed.bytes });
     for (const { resolve } of wanted) resolve();
-    if (first) onEpoch(this.#epoch);
+    if (first) onEpoch();
     if (begins) onSegment();
     if (checkpoint !== undefined) onCheckpoint(checkpoint);
   }

@@ -15,6 +15,7 @@ import { Wal } from '#sidecar/wal/wal.ts';
 import type { AuditLog, Entry, Recorded } from './audit-log.ts';
 import type { Authority } from './authority.ts';
 import { readBegan, writeBegan } from './chain-began.ts';
+import { ChainCertificates } from './chain-certificates.ts';
 import type { ChainBounds } from './chain-duties.ts';
 import { chainFault } from './chain-fault.ts';
 import { ChainLedger, type FoundOperation } from './chain-ledger.ts';
@@ -22,7 +23,6 @@ import { ChainReceipts } from './chain-receipts.ts';
 import { ChainVolume } from './chain-volume.ts';
 import { ChainWriter } from './chain-writer.ts';
 import type { ClosedSegment, ClosedSegments } from './closed-segments.ts';
-import type { Epoch } from './epoch.ts';
 import { SegmentShelf } from './segments.ts';
 
 export interface AuditChainOptions {
@@ -60,6 +60,7 @@ export class AuditChain implements AuditLog, ClosedSegments {
   readonly #ledger: ChainLedger;
   readonly #writer: ChainWriter;
   readonly #receipts: ChainReceipts;
+  readonly #certificates: ChainCertificates;
   readonly #shelf: SegmentShelf;
   readonly #stop = new AbortController();
   #began: number | undefined;
@@ -72,6 +73,7 @@ export class AuditChain implements AuditLog, ClosedSegments {
     const { folder, clock, terms, disk, bounds } = options;
     if (terms.origin !== undefined && !isOrigin(terms.origin)) throw new RangeError('an origin that is none');
     const ledger = new ChainLedger();
+    await ledger.uncertified.read(folder);
     const wal = await Wal.open({
       folder,
       clock,
@@ -101,14 +103,19 @@ export class AuditChain implements AuditLog, ClosedSegments {
     this.#ledger = ledger;
     this.origin = terms.origin ?? ledger.statement?.origin ?? `${ORIGIN_PREFIX}standalone/local/${randomUUID()}`;
     const bounds = { ...limits, ...options.bounds };
-    const volume = new ChainVolume(wal, ledger, clock, bounds.auditVolumeBytes, () => this.#keepBegan());
+    const volume = new ChainVolume(wal, ledger, clock, bounds.auditVolumeBytes, () => this.#beforeDrop());
     this.#shelf = new SegmentShelf(wal, ledger, volume, options.bounds?.walSegmentBytes);
     this.#receipts = new ChainReceipts(
       authority.witness,
       clock,
-      { onReceipt: (receipt) => this.#writer.note('receipt', receipt), onConflict: (error) => options.onConflict?.(error) },
+      { onReceipt: (receipt) => void this.#writer.note('receipt', receipt), onConflict: (error) => options.onConflict?.(error) },
       this.#stop.signal,
     );
+    const certificates = {
+      wanted: () => ledger.uncertified.oldest(this.origin),
+      record: (note: string) => this.#writer.note('certificate', note),
+    };
+    this.#certificates = new ChainCertificates(authority, clock, certificates, this.#stop.signal);
     this.#writer = new ChainWriter({
       wal,
       ledger,
@@ -118,7 +125,7 @@ export class AuditChain implements AuditLog, ClosedSegments {
       origin: this.origin,
       appendMs: options.bounds?.walAppendMs ?? limits.walAppendMs,
       sealer: createFrameSealer(recipients),
-      onEpoch: (epoch) => void this.#certify(epoch),
+      onEpoch: () => this.#certificates.ask(),
       onSegment: () => this.#shelf.tell(),
       onCheckpoint: (checkpoint) => this.#receipts.show(checkpoint),
       onFault: (fault) => options.onFault?.(fault),
@@ -215,14 +222,9 @@ export class AuditChain implements AuditLog, ClosedSegments {
     await this.#wal.close();
   }
 
-  async #certify(epoch: Epoch): Promise<void> {
-    const { authority, clock } = this.#options;
-    const note = await epoch.certificate(authority, clock, this.#stop.signal).catch(() => undefined);
-    if (note !== undefined) this.#writer.note('certificate', note);
-  }
-
-  /** The first segment may go now, and with it what says when the chain began. */
-  async #keepBegan(): Promise<void> {
+  /** Segments may go now, and with them what says when the chain began, and which keys nobody has answered for. */
+  async #beforeDrop(): Promise<void> {
+    await this.#ledger.uncertified.write(this.#options.folder);
     if (this.#began !== undefined) return;
     const { beganMs } = this;
     await writeBegan(this.#options.folder, beganMs);

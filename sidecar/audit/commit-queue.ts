@@ -29,6 +29,14 @@ export function lineBytes({ text, operationId }: Entry): number {
   return bytes + 1;
 }
 
+/** A note that came from outside. */
+export interface Note {
+  readonly kind: 'certificate' | 'receipt';
+  readonly body: Uint8Array;
+  /** It is durable. */
+  resolve(): void;
+}
+
 export class CommitQueue {
   #waiting: WaitingEntry[] = [];
   #bytes = 0;

@@ -1,10 +1,7 @@
 /** One run of the chain under one key, which is only in memory: who takes the process later cannot sign what was before (AUD-04). */
-import { certificateText, epochKeyName } from '#core/audit/checkpoint.ts';
-import { makeSigningKey, parseNote, type SigningKey, verifierText } from '#core/audit/signed-note.ts';
+import { epochKeyName } from '#core/audit/checkpoint.ts';
+import { makeSigningKey, type SigningKey, verifierText } from '#core/audit/signed-note.ts';
 import { FORMAT, statementBody } from '#core/audit/statement.ts';
-import type { Clock } from '#core/bounds/clock.ts';
-import { limits } from '#core/bounds/limits.ts';
-import type { Authority } from './authority.ts';
 import type { ChainLedger } from './chain-ledger.ts';
 
 export class Epoch {
@@ -42,17 +39,5 @@ export class Epoch {
       ...(open === undefined ? {} : { previous_segment: { bytes: open.bytes, sha256: open.sha256().toString('hex') } }),
       ...(first && this.previous !== undefined ? { previous_epoch: this.previous } : {}),
     });
-  }
-
-  /** Asks until the authority answers for the key; the answer is recorded when it comes, in this epoch or a later one. */
-  async certificate(authority: Pick<Authority, 'certify'>, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<string> {
-    const wanted = { origin: this.origin, epoch: this.number, key: this.key };
-    const text = certificateText(wanted);
-    for (let waitMs: number = limits.auditShipRetryMsMin; ; waitMs = Math.min(waitMs * 2, limits.auditShipRetryMsMax)) {
-      const note = await authority.certify(wanted).catch(() => undefined);
-      signal.throwIfAborted();
-      if (note !== undefined && parseNote(note)?.text === text) return note;
-      await clock.sleep(waitMs, signal);
-    }
   }
 }
