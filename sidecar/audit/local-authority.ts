@@ -4,6 +4,7 @@
  */
 import { chmodSync, closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { dirname } from 'node:path';
 import { type Certificate, certificateText } from '#core/audit/checkpoint.ts';
 import { makeSigningKey, parseSigner, type SigningKey, signerText, signNote, verifierText } from '#core/audit/signed-note.ts';
 import type { Authority } from './authority.ts';
@@ -85,11 +86,22 @@ function makeKey(path: string): SigningKey {
     } finally {
       closeSync(file);
     }
+    syncFolder(dirname(path));
   } catch (fault) {
     const code = fault instanceof Error && 'code' in fault ? String(fault.code) : 'error';
     throw new KeyUnusable(`the key file ${path} cannot be made (${code})`, 'Name a file in a folder of your own with --audit-key.');
   }
   return key;
+}
+
+/** A key that a power cut takes with it has signed what nobody can check any more (AUD-13). */
+function syncFolder(path: string): void {
+  const folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }
 
 function isCode(fault: unknown, code: string): boolean {
