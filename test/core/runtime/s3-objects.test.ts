@@ -91,6 +91,12 @@ test('s3 objects: a bucket that keeps what came first is taken, with a warning o
   assert.deepEqual(await store.probe(), ['overwritable', 'deletable']);
 });
 
+test('s3 objects: replicas that try one store at the same time do not take one another for its fault (AUD-18)', async () => {
+  const stores = await Promise.all(Array.from({ length: 3 }, () => open('plain/together')));
+  for (let round = 0; round < 5; round += 1) await Promise.all(stores.map((store) => store.probe()));
+  for (const store of stores) await store[Symbol.asyncDispose]();
+});
+
 test('s3 objects: a store that replaces objects is unsafe, on a put or at the end of a multipart upload (AUD-18)', async () => {
   for (const heedsPut of [false, true]) {
     await using server = await startCarelessS3({ heedsPut });
