@@ -21,6 +21,9 @@ export class SessionReporter {
   /** The session is another's, or gone. */
   readonly #onLost: (refusal: ControlRefusal) => void;
   #cancelSeen: (() => void) | undefined;
+  #cancelNoted: (() => void) | undefined;
+  /** When something noted was last to be written, monotonic. */
+  #notedMs = Number.NEGATIVE_INFINITY;
   /** Who waits until what is in the status is in the API server. */
   #waiting: (() => void)[] = [];
   #stopped = false;
@@ -39,6 +42,7 @@ export class SessionReporter {
   stop(): void {
     this.#stopped = true;
     this.#cancelSeen?.();
+    this.#cancelNoted?.();
     this.#means.writes.forget(this.#write);
   }
 
@@ -49,9 +53,15 @@ export class SessionReporter {
     if (!isDeepStrictEqual(before, this.#hold.status)) this.#means.writes.request(this.#write);
   }
 
-  /** The same, with the next write. */
+  /** The same for what changes all the time: by a write of its own at most once in limits.auditHeadWriteMs, the first time soon. */
   note(update: (status: StreamStatus, nowMs: number) => StreamStatus): void {
+    const { clock, writes } = this.#means;
     this.#hold.change(update);
+    this.#cancelNoted ??= clock.alarm(Math.max(0, this.#notedMs + limits.auditHeadWriteMs - clock.monotonicMs()), () => {
+      this.#cancelNoted = undefined;
+      this.#notedMs = clock.monotonicMs();
+      writes.request(this.#write);
+    });
   }
 
   /** Resolves once what is in the status now has been written; never, where the stream ends before. */
