@@ -28,6 +28,7 @@ export interface RecordedCalls {
 /** The first record of the process is written here. */
 export function recordCalls({ log, metrics, events, configuration, audit, version }: RecordMeans): RecordedCalls {
   const started = { record: 'session', event: 'started', version, operator: configuration.decider !== undefined } as const;
+  let isStartTold = !audit.isOff;
   audit.tell(started);
   let known = '';
   events.listen((event) => {
@@ -42,7 +43,9 @@ export function recordCalls({ log, metrics, events, configuration, audit, versio
     recorder: new AuditedRecorder({ told: new RequestLog(log, metrics), audit, masked }),
     sayAgain: () => {
       known = '';
-      audit.tell(started);
+      // Once a process, so that starts can be counted.
+      if (!isStartTold) audit.tell(started);
+      isStartTold = true;
       events.tellAgain();
     },
   };
