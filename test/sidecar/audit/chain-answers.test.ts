@@ -40,13 +40,6 @@ async function appendSoon(chain: AuditChain, text: string): Promise<void> {
 
 const textsIn = async (folder: string) => (await readChain(folder)).texts.map(({ text }) => text);
 
-const _filesIn = (folder: string) =>
-  Object.fromEntries(
-    readdirSync(folder)
-      .filter((name) => name.endsWith('.wal'))
-      .map((name) => [name, readFileSync(join(folder, name)).toString('base64')]),
-  );
-
 test('chain: certificate and receipt are asked for until they come, and answers that speak of something else are not recorded', async (t) => {
   const folder = freshFolder(t);
   const good = makeAuthority();
