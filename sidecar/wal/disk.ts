@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 export interface Disk {
   /** Names of what is in the folder. */
   list(folder: string): Promise<readonly string[]>;
+  /** Of a file; an error for anything else: a pipe or a device under the name of one would keep its reader for ever. */
   sizeOf(path: string): Promise<number>;
   read(path: string): Promise<Buffer>;
   /** A new file; an error when there is one. Durable with `sync`, its name with `syncFolder`. */
@@ -40,7 +41,11 @@ const calls = {
 
 export const nodeDisk: Disk = {
   list: (folder) => readdir(folder),
-  sizeOf: async (path) => (await stat(path)).size,
+  sizeOf: async (path) => {
+    const found = await stat(path);
+    if (!found.isFile()) throw new TypeError('no file');
+    return found.size;
+  },
   read: (path) => readFile(path),
   create: async (path) => fileOf(await calls.open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600)),
   // One hop to the thread pool instead of two: the kernel writes data, and the size where it changes, before the call returns.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
@@ -81,6 +82,15 @@ test('recovery: a segment of a later version is refused and said', async (t) => 
   later.writeUInt32LE(crc32(later.subarray(0, 68)), 68);
   writeFileSync(path, later);
   assert.match(String(await outcomeOf(folder)), /later release/);
+});
+
+test('recover: a pipe or a device under the name of a segment is refused, and keeps nobody for ever (AUD-11, AUD-22)', async (t) => {
+  for (const put of [(path: string) => void execFileSync('mkfifo', [path]), (path: string) => symlinkSync('/dev/zero', path)]) {
+    const { folder, path } = await killedLog(t);
+    rmSync(path);
+    put(path);
+    assert.match(String(await outcomeOf(folder)), /cannot be read/);
+  }
 });
 
 test('frame: a payload that holds a whole frame of another salt is not found as one', () => {
