@@ -137,7 +137,9 @@ export class AuditRecorder {
   #keepUnwritten(entry: Entry): void {
     this.#unwritten.push(entry);
     if (this.#unwritten.length > limits.auditUnwrittenRecordsMax) {
-      const lost = this.#unwritten.shift();
+      // An outcome last of all: whoever breaks the disk must not hide what became of an effect behind questions and states.
+      const least = this.#unwritten.findIndex(({ kind }) => kind !== 'outcome');
+      const [lost] = this.#unwritten.splice(Math.max(0, least), 1);
       if (lost !== undefined) this.count(lost.kind, 'AUDIT_UNAVAILABLE');
     }
     this.#cancelRetry ??= this.#means.clock.alarm(limits.auditUnwrittenRetryMs, () => {

@@ -128,6 +128,21 @@ test('recorder: records of what happened are bounded while the disk takes nothin
   assert.deepEqual(records.find(({ record }) => record === 'counted')?.counts, [{ what: 'outcome', code: 'AUDIT_UNAVAILABLE', count: 3 }]);
 });
 
+test('recorder: what became of an effect is the last to be counted instead of written, whatever else happens (AUD-26)', async () => {
+  const { clock, log, recorder } = build();
+  log.fault = 'full';
+  await recorder.outcome(OUTCOME);
+  for (let each = 0; each < limits.auditUnwrittenRecordsMax + 3; each += 1)
+    recorder.tell({ record: 'session', event: 'recording', on: true });
+  await setImmediate();
+  log.fault = undefined;
+  clock.pass(limits.auditCountedMs);
+  await recorder.flush();
+  const records = log.records();
+  assert.equal(records.filter(({ record }) => record === 'outcome').length, 1);
+  assert.deepEqual(records.find(({ record }) => record === 'counted')?.counts, [{ what: 'session', code: 'AUDIT_UNAVAILABLE', count: 4 }]);
+});
+
 test('recorder: nothing is recorded, kept or counted where nobody is to read it', async () => {
   const { log, clock, recorder } = build(() => Promise.reject(new Error('asked')));
   log.isOff = true;
