@@ -92,6 +92,9 @@ export class AuditExchange {
   /** Throws ControlRefusal for a sidecar that says too much. */
   take(message: AuditMessage): void {
     if (!this.#rate.take()) throw tooMany();
+    // One answer read now and then keeps a stream alive; what waits for such a reader must not fill the operator.
+    if (this.#outbox.length >= limits.auditAnswersUnreadMax)
+      throw new ControlRefusal('READER_TOO_SLOW', 'Answers about the audit are not read; connect again.');
     if (message.case === 'auditIntent') {
       this.#takeIntent(message.value);
       return;
