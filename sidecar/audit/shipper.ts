@@ -213,6 +213,8 @@ export class Shipper {
   }
 
   #succeed(segment: ClosedSegment): void {
+    // What was closed while the store was away roused nobody, and this turn may not have it on its list.
+    if (this.#failures > 0) this.#woken = true;
     this.#failures = 0;
     this.#lastSuccessMs = this.#options.clock.wallMs();
     if (segment.number > (this.#lastShipped?.number ?? 0)) this.#lastShipped = segment;
