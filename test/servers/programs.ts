@@ -1,9 +1,10 @@
 /**
- * The server programs the tests run, and how each is built.
+ * The server programs the tests run (and one that is none: age, the reference for what is sealed), and how each is built.
  * One Go module per family (`go/<family>/go.mod`), so that the dependencies of one program never
  * move the versions of another. A version is pinned in that go.mod and nowhere else.
  */
 export type ProgramName =
+  | 'age'
   | 'coredns'
   | 'etcd'
   | 'helm'
@@ -20,7 +21,7 @@ export type ProgramName =
 
 export interface Program {
   /** Folder below `go/` with the go.mod that pins it. */
-  readonly family: 'coredns' | 'helm' | 'kubernetes' | 'prometheus' | 'registry' | 'seaweedfs';
+  readonly family: 'age' | 'coredns' | 'helm' | 'kubernetes' | 'prometheus' | 'registry' | 'seaweedfs';
   /** Go package of its `main`, as in the `tool` line of that go.mod. */
   readonly package: string;
   /** Linker flags beyond `-s -w`. */
@@ -39,6 +40,13 @@ const kubernetesVersion = [
 ].join(' ');
 
 export const programs: Readonly<Record<ProgramName, Program>> = {
+  age: {
+    family: 'age',
+    package: 'filippo.io/age/cmd/age',
+    ldflags: '',
+    asset: false,
+    coldBuildSeconds: 20,
+  },
   coredns: {
     family: 'coredns',
     package: 'github.com/coredns/coredns',
