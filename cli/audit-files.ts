@@ -29,6 +29,8 @@ async function folderChains(folder: string): Promise<readonly ChainSource[]> {
     const path = join(folder, entry.name);
     if (LOG_SEGMENT.test(entry.name)) isLog = true;
     else if (entry.isDirectory() && entry.name === 'intents') here.beside.push(...(await intentsIn(path)));
+    // A state folder has the log of what effects did beside the chain; that is none.
+    else if (entry.isDirectory() && entry.name === JOURNAL) continue;
     else if (entry.isDirectory()) below.push(...(await folderChains(path)));
     else await addFile(here, path);
   }
@@ -37,6 +39,7 @@ async function folderChains(folder: string): Promise<readonly ChainSource[]> {
   return [...own, ...log, ...below];
 }
 
+const JOURNAL = 'journal';
 const LOG_SEGMENT = /^[0-9]{10}\.wal$/;
 
 async function addFile(here: { segments: SegmentSource[]; beside: BesideSource[] }, path: string): Promise<void> {

@@ -22,6 +22,16 @@ export function recordTable(records: readonly ChainRecord[]): string {
   return `${renderTable(RECORD_COLUMNS, records.map(recordRow))}\n`;
 }
 
+/** Portions of one table: what comes later has no header of its own, and stands under the first one. */
+export function recordTablePortions(): (records: readonly ChainRecord[]) => string {
+  let portions = 0;
+  return (records) => {
+    const table = `${renderTable(WIDE_RECORD_COLUMNS, records.map(recordRow))}\n`;
+    portions += 1;
+    return portions === 1 ? table : table.slice(table.indexOf('\n') + 1);
+  };
+}
+
 export function activityTable(rows: readonly ActivityRow[]): string {
   return `${renderTable(ACTIVITY_COLUMNS, rows.map(activityRow))}\n`;
 }
@@ -31,6 +41,8 @@ export function sessionTable(rows: readonly SessionRow[]): string {
 }
 
 const RECORD_COLUMNS = ['SEQUENCE', 'AT', 'RECORD', 'ACTION', 'OPERATION', 'SAYS'] as const;
+/** As wide as what mostly stands in them. */
+const WIDE_RECORD_COLUMNS = RECORD_COLUMNS.map((column, index) => column.padEnd([10, 24, 8, 24, 29][index] ?? 0));
 const ACTIVITY_COLUMNS = ['BEGAN', 'ACTION', 'EFFECT', 'OUTCOME', 'APPROVAL', 'BY', 'RESULT', 'TOOK', 'OPERATION'] as const;
 const SESSION_COLUMNS = ['SESSION', 'ACCOUNT', 'STARTED', 'ENDED', 'STATE', 'INCOMPLETE', 'WARNED', 'APPROVALS', 'ACTIONS'] as const;
 

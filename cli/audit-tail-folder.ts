@@ -1,7 +1,9 @@
 /**
- * Follows the chain in a folder by looking again: every look checks the whole of what is there, so a change of what was shown is seen, too.
- * What a sidecar gives back after shipping may vanish between two looks; a look that meets that is made again.
+ * Follows the chain in a folder by looking again when a file there has changed: every look checks the whole of what is there, so a change of
+ * what was shown is seen, too. What a sidecar gives back after shipping may vanish between two looks; a look that meets that is made again.
  */
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FrameOpener } from '#core/audit/open.ts';
 import type { ChainRecord } from '#core/audit/record-members.ts';
@@ -9,7 +11,7 @@ import { limits } from '#core/bounds/limits.ts';
 import { PosternError } from '#core/error/postern-error.ts';
 import { fileChains } from './audit-files.ts';
 import { openerOf } from './audit-identities.ts';
-import { recordJson, recordTable } from './audit-print.ts';
+import { recordJson, recordTablePortions } from './audit-print.ts';
 import { type ReadChain, readChain } from './audit-records.ts';
 import type { ChainSource } from './audit-source.ts';
 import type { TailOptions } from './audit-tail.ts';
@@ -25,10 +27,11 @@ export async function followFolder(folder: string, { identity, output }: TailOpt
   const ended = new AbortController();
   void untilTold().then(() => ended.abort());
   const show = printer(output);
+  let looked = await stateOf(folder);
   let next = (await look(folder, opener, Number.POSITIVE_INFINITY)).last + 1;
   process.stderr.write(`following from sequence ${next}; Ctrl-C ends\n`);
   for (let failed = 0; !ended.signal.aborted; ) {
-    await sleep(limits.auditTailMs, undefined, { signal: ended.signal }).catch(() => {});
+    const state = await changed(folder, failed === 0 ? looked : undefined, ended.signal);
     const seen = await look(folder, opener, next).catch((thrown: unknown) => unread(thrown, failed));
     // A log in use loses files between listing and reading: what is wrong only once is no damage.
     const why = seen === undefined ? 'unread' : wrongWith(seen, next);
@@ -40,8 +43,28 @@ export async function followFolder(folder: string, { identity, output }: TailOpt
       process.exit(EXIT.error);
     }
     if (seen.chain.verifier.origin !== undefined) next = seen.last + 1;
+    looked = state;
   }
   process.exit(EXIT.complete);
+}
+
+/** What is there once it is something else than `looked`, or the end has come: what was written until then is still shown. */
+async function changed(folder: string, looked: string | undefined, signal: AbortSignal): Promise<string> {
+  for (;;) {
+    await sleep(limits.auditTailMs, undefined, { signal }).catch(() => {});
+    const state = await stateOf(folder);
+    if (state !== looked || signal.aborted) return state;
+  }
+}
+
+/** Changes when something is written, comes or goes there. A write since this was asked is met by the next look. */
+async function stateOf(folder: string): Promise<string> {
+  const names = await readdir(folder).catch((): string[] => []);
+  const states = names.sort().map(async (name) => {
+    const found = await stat(join(folder, name)).catch(() => undefined);
+    return `${name} ${found?.ino} ${found?.size} ${found?.mtimeMs}`;
+  });
+  return (await Promise.all(states)).join('\n');
 }
 
 function unread(thrown: unknown, failed: number): undefined {
@@ -50,9 +73,10 @@ function unread(thrown: unknown, failed: number): undefined {
 
 /** Says once that there are records for others. */
 function printer(output: TailOptions['output']): (seen: Look) => void {
+  const render = output === 'table' ? recordTablePortions() : (records: readonly ChainRecord[]) => records.map(recordJson).join('');
   let warned = false;
   return ({ records, chain }) => {
-    if (records.length > 0) process.stdout.write(output === 'table' ? recordTable(records) : records.map(recordJson).join(''));
+    if (records.length > 0) process.stdout.write(render(records));
     if (chain.foreign === 0 || warned) return;
     warned = true;
     process.stderr.write(`warning: records come that no identity opens; they are sealed to: ${chain.recipients.join(', ')}\n`);

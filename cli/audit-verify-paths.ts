@@ -29,9 +29,14 @@ export async function verifyPaths(paths: readonly string[], options: VerifyOptio
     if (options.head.length === 0) throw noChain();
     checked.push({ verifier: new ChainVerifier(trusted), notes: [], place: paths.join(' ') });
   }
-  const origins = new Set(checked.flatMap(({ verifier }) => verifier.origin ?? []));
-  const verdicts: Checked[] = checked.map(({ verifier, ...rest }) => ({
-    ...rest,
+  const seen = checked.flatMap(({ verifier }) => verifier.origin ?? []);
+  const origins = new Set(seen);
+  const verdicts: Checked[] = checked.map(({ verifier, notes, place }) => ({
+    place,
+    notes:
+      seen.filter((origin) => origin === verifier.origin).length > 1
+        ? [...notes, `this chain is here more than once; this is ${place}`]
+        : notes,
     verdict: withRefusal(verifier.verdict(origins), trusted),
   }));
   process.stdout.write(options.json === true ? verdictsJson(verdicts) : renderVerdicts(verdicts));

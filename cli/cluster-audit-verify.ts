@@ -3,7 +3,7 @@
  * session with a head and without a chain is a finding of its own (AUD-02), a chain without a session is only said: sessions are deleted
  * before what they left behind.
  */
-import type { ChainHead } from '#core/audit/checkpoint.ts';
+import { type ChainHead, ORIGIN_PREFIX } from '#core/audit/checkpoint.ts';
 import type { ChainVerdict } from '#core/audit/verify.ts';
 import { visibleText } from '#core/encoding/visible-text.ts';
 import type { AgentSession } from '#core/resource/gen/agent-session.ts';
@@ -15,6 +15,8 @@ import { EXIT } from './exit.ts';
 interface Asked {
   readonly keys: readonly string[];
   readonly json: boolean;
+  /** Chains that say they are of another one are not shown. */
+  readonly namespace: string | undefined;
 }
 
 interface Finding {
@@ -25,19 +27,32 @@ interface Finding {
   readonly lines: readonly string[];
 }
 
-export async function verifySessions(paths: readonly string[], sessions: readonly AgentSession[], { keys, json }: Asked): Promise<void> {
+export async function verifySessions(
+  paths: readonly string[],
+  sessions: readonly AgentSession[],
+  { keys, json, namespace }: Asked,
+): Promise<void> {
   const trusted = await trust({ head: [], key: keys });
   const heads = sessions.flatMap((session) => headOf(session) ?? []);
   await using found = await chainsAt(paths);
   const findings: Finding[] = [];
+  let elsewhere = 0;
   for (const source of found.chains) {
     const { verifier, notes, place } = await check(source, { ...trusted, heads: [{ many: true, heads }] });
-    findings.push(findingOf(verifier.verdict(), { notes, place }, sessions));
+    if (isElsewhere(verifier.origin, namespace)) elsewhere += 1;
+    else findings.push(findingOf(verifier.verdict(), { notes, place }, sessions));
   }
   const here = new Set(findings.map(({ origin }) => origin));
   for (const session of sessions) if (!here.has(session.status?.audit?.origin)) findings.push(...missing(session));
   process.stdout.write(json ? `${JSON.stringify(findings, null, 2)}\n` : render(findings));
+  if (elsewhere > 0) process.stderr.write(`${elsewhere} chains of other namespaces are here and not shown (-A shows them)\n`);
   process.exitCode = findings.every(({ good }) => good) ? EXIT.complete : EXIT.error;
+}
+
+/** By what it says of itself. One that lies is missing where it belongs: then its session has a head and no chain. */
+function isElsewhere(origin: string | undefined, namespace: string | undefined): boolean {
+  if (origin === undefined || namespace === undefined) return false;
+  return origin.slice(ORIGIN_PREFIX.length).split('/')[1] !== namespace;
 }
 
 function findingOf(

@@ -28,6 +28,7 @@ export function clusterAuditCommand(): Command {
         await verifySessions(paths, sessions, {
           keys: options.key.length > 0 ? options.key : keysOf(sessions),
           json: options.output === 'json',
+          namespace: cluster.all ? undefined : cluster.namespace,
         });
       }),
     );
@@ -63,5 +64,7 @@ const VERIFY_HELP = `
 Examples:
   kubectl postern audit verify -n triage s3://audit/prod/triage
   kubectl postern audit verify -A --key authority.pub archive/
+
+Chains of other namespaces are counted and not shown without -A; name a prefix with fewer, and they are not read either.
 
 Exit codes: 0 every chain is whole and reaches its head, 1 one is damaged, shorter, another, or missing, 2 wrong usage.`;

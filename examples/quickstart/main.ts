@@ -31,10 +31,11 @@ async function main(): Promise<void> {
   const { certificatePem, keyPem } = await authority.issue({ commonName: 'inventory', hosts: ['127.0.0.1'] });
   await using api = await startInventoryApi({ key: keyPem, certificate: certificatePem, token, nowMs: Date.now() });
   using workspace = makeWorkspace({ keep: values.keep, port: api.port, token, caPem: authority.caPem });
-  await play(api, workspace, token, await makeAuditor(workspace));
+  const recipient = await makeAuditor(workspace);
+  await play(api, workspace, token, recipient);
   await checkAudit(workspace);
   if (values.keep === undefined) say.line('Nothing is left running. To go on by hand: npm run quickstart -- --keep DIR --stay');
-  else say.goOn(workspace, stay);
+  else say.goOn({ ...workspace, recipient }, stay);
   if (stay) await untilInterrupted();
 }
 

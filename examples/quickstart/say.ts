@@ -1,4 +1,5 @@
 /** What the quickstart prints: short, numbered, the same on a terminal and in a log. */
+import { join } from 'node:path';
 import type { AnswerDocument } from '#core/wire/answer-document.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -51,17 +52,34 @@ export const say = {
   person(command: string): void {
     console.log(`    person> ${command}`);
   },
-  goOn({ directory, contracts, credentials, state, approvals, identity, archive }: Workspace, serving: boolean): void {
+  goOn(
+    {
+      directory,
+      contracts,
+      credentials,
+      state,
+      approvals,
+      auditKey,
+      identity,
+      recipient,
+      archive,
+    }: Workspace & { readonly recipient: string },
+    serving: boolean,
+  ): void {
     const api = serving ? 'The inventory API stays until Ctrl-C' : 'The inventory API has stopped (--stay keeps it)';
     console.log(`\nKept in ${directory}. ${api}. In another terminal, from this folder:`);
     console.log(`    npx postern contract lint ${contracts}`);
     console.log(`    npx postern contract explain ${contracts}`);
     console.log(
-      `    env -i PATH="$PATH" npx postern sidecar --contracts ${contracts} --credentials ${credentials} --allow-loopback --state ${state} --approvals ${approvals}`,
+      `    env -i PATH="$PATH" npx postern sidecar --contracts ${contracts} --credentials ${credentials} --allow-loopback --state ${state} --approvals ${approvals} --audit-recipient ${recipient} --audit-store file://${archive}`,
     );
     console.log('    npx postern actions        (while the sidecar runs)');
     console.log(`    npx postern approvals --socket ${approvals}`);
-    console.log(`    npx postern audit read --identity ${identity} --view activity ${archive}`);
     if (serving) console.log(`    npx postern call list_stock '{"warehouse": "north"}'`);
+    console.log(`    npx postern audit tail --identity ${identity} -o table ${join(state, 'audit')}        (calls as they are recorded)`);
+    console.log(`    npx postern audit verify --key ${auditKey} ${join(state, 'audit')}`);
+    console.log(
+      `    npx postern audit read --identity ${identity} --view activity ${archive}        (what was stored; the running sidecar's is in ${join(state, 'audit')})`,
+    );
   },
 };

@@ -86,6 +86,16 @@ test('kubectl postern audit verify: a chain that is gone, and one that was cut, 
   );
 });
 
+test('kubectl postern audit verify: counts chains of other namespaces, and shows them with -A alone', { skip }, async () => {
+  const own = join(folder, 'mixed');
+  cpSync(join(folder, 'all'), own, { recursive: true });
+  writeChain(join(own, 'elsewhere'), new ChainRig('postern.dev/audit/test/billing/pod-z', authority).beginEpoch().records(1));
+  const { code, out, err } = await verify(own);
+  assert.deepEqual([code, out.includes('billing')], [0, false], out);
+  assert.match(err, /^1 chains of other namespaces are here and not shown/m);
+  assert.match((await plugin(['audit', 'verify', '-A', own])).out, /chain postern\.dev\/audit\/test\/billing\/pod-z/);
+});
+
 test('kubectl postern audit verify: another authority than the one that is named does not answer for the keys (AUD-04)', {
   skip,
 }, async () => {
