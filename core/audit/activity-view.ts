@@ -44,6 +44,8 @@ export interface ActivityRow {
   rows?: number;
   bytes?: number;
   targets?: unknown;
+  /** How often the remote answered with which status. */
+  remote?: unknown;
   duration_ms?: number;
   /** How the outcome came to be known later: `start`, `read`, `person`; and by whom. */
   found?: string;
@@ -134,6 +136,7 @@ const MERGES: Readonly<Partial<Record<string, Merge>>> = {
     set(row, 'incomplete_reasons', listIn(record, 'incomplete_reasons'));
     set(row, 'warnings', listIn(record, 'warnings'));
     set(row, 'targets', jsonIn(record, 'targets'));
+    set(row, 'remote', jsonIn(record, 'remote'));
   },
   refused: (row, record) => {
     setTexts(row, record, ['action']);

@@ -131,6 +131,8 @@ export interface OutcomeRecord extends Kind<'outcome'> {
   /** Of the data that was given to the caller. */
   readonly bytes?: number;
   readonly pages?: number;
+  /** How often the remote answered with which status: `200`, `exit 1`, or why no answer came; absent where it was not asked. */
+  readonly remote?: Readonly<Record<string, number>>;
   /** Of an effect on several. */
   readonly targets?: { readonly done: number; readonly refused: number; readonly untouched: number; readonly unknown: number };
   readonly duration_ms?: number;

@@ -5,6 +5,8 @@ export const AUDIT_LIMITS = {
   auditFrameRecordsMax: 1_024,
   /** Body of one frame; a reader holds one in memory (failure case AUD-22). A frame fits one record of the write-ahead log. */
   auditFrameBodyBytesMax: 768 * 1024,
+  /** Different statuses of a remote that the record of one call names; further ones are counted together. */
+  auditRemoteStatusesMax: 32,
   /** Text of one record as JSON; arguments are at most 64 KiB and an approval's card less. */
   auditRecordBytesMax: 192 * 1024,
   /** A segment is closed once it is longer than this, or this old with a record in it, or this old with statements only. */

@@ -17,6 +17,7 @@ import type { EvidenceSealer } from './evidence.ts';
 import type { Passed } from './gate.ts';
 import type { Plan } from './plan.ts';
 import type { Recorder } from './recorder.ts';
+import { RemoteStatuses } from './remote-statuses.ts';
 import type { Standing } from './standing.ts';
 
 export interface ReadMeans {
@@ -33,19 +34,20 @@ export interface ReadMeans {
 export async function answerRead(passed: Passed, means: ReadMeans, context: CallContext): Promise<ExecuteResult> {
   const { plan } = passed;
   const startedMs = means.clock.monotonicMs();
-  const ended = await attempt(passed, means, context);
+  const statuses = new RemoteStatuses();
+  const ended = await attempt(passed, means, { ...context, statuses });
   const durationMs = means.clock.monotonicMs() - startedMs;
   if (ended instanceof PosternError) {
     means.operations.finish(plan.operationId, { state: 'failed', error: { reason: ended.reason, message: ended.message } });
     means.doubtful.failed(plan.served.contract.action, ended);
-    await means.recorder.outcome(plan, { kind: 'failed', error: ended }, durationMs);
+    await means.recorder.outcome(plan, { kind: 'failed', error: ended, remote: statuses.counts }, durationMs);
     throw ended;
   }
   const { envelope, dataJson } = ended;
   const { complete, page } = envelope.completeness;
   means.operations.finish(plan.operationId, { state: 'done', complete, returned: page.returned });
   means.doubtful.answered(plan.served.contract.action, envelope);
-  await means.recorder.outcome(plan, { kind: 'answered', envelope, bytes: dataJson.byteLength }, durationMs);
+  await means.recorder.outcome(plan, { kind: 'answered', envelope, bytes: dataJson.byteLength, remote: statuses.counts }, durationMs);
   return ended;
 }
 
@@ -90,7 +92,10 @@ function read(plan: Plan, means: ReadMeans, context: CallContext): Promise<ReadA
       clock: means.clock,
       signal: context.signal,
       standing: means.standing.of(served.contract),
-      remote: (source) => served.remote(args, source),
+      remote: (source) => {
+        const remote = served.remote(args, source);
+        return context.statuses?.watch(remote) ?? remote;
+      },
       seal: (walks, calls) =>
         means.cursors.seal({ walks, calls }, { action, revision, argsDigest: plan.argsDigest }, completeness.cursor.ttlMs),
       onProgress: (progress) => context.onProgress(progress),

@@ -42,6 +42,7 @@ export function outcomeRecord({ served, requestId, operationId }: Plan, end: Cal
   const { action, revision, effect } = served.contract;
   const call = { record: 'outcome', action, revision, effect, request_id: requestId, operation_id: operationId } as const;
   const duration_ms = Math.round(durationMs);
+  const remote = end.remote === undefined ? {} : { remote: end.remote };
   if (end.kind === 'failed') {
     const { reason, operation } = end.error;
     return {
@@ -49,6 +50,7 @@ export function outcomeRecord({ served, requestId, operationId }: Plan, end: Cal
       status: reason === 'OUTCOME_UNKNOWN' ? 'unknown' : 'failed',
       code: reason,
       ...(operation?.targets === undefined ? {} : { targets: operation.targets }),
+      ...remote,
       duration_ms,
     };
   }
@@ -63,6 +65,7 @@ export function outcomeRecord({ served, requestId, operationId }: Plan, end: Cal
     rows: page.returned,
     bytes: end.bytes,
     pages: page.walk.pages,
+    ...remote,
     duration_ms,
   };
 }

@@ -5,6 +5,7 @@
 import type { Envelope } from '#core/completeness/envelope.ts';
 import type { JsonValue } from '#core/contract/compiled.ts';
 import type { Reason } from '#core/error/reasons.ts';
+import type { RemoteStatuses } from './remote-statuses.ts';
 
 /** Everything an agent may know of one action before calling it. Never a destination or a credential. */
 export interface ActionDescription {
@@ -121,6 +122,8 @@ export interface CallContext {
   /** Aborted when the caller cancels or its deadline passes. */
   readonly signal: AbortSignal;
   onProgress(progress: Progress): void;
+  /** Told how the remote answered. */
+  readonly statuses?: RemoteStatuses;
 }
 
 export interface ExecuteResult {

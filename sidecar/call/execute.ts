@@ -28,6 +28,7 @@ import { type EffectPlan, type Target, targetsOf } from './plan.ts';
 import { readAgain } from './read-again.ts';
 import { recheckTarget } from './recheck-target.ts';
 import type { CallEnd } from './recorder.ts';
+import { RemoteStatuses } from './remote-statuses.ts';
 import { Steps, type TargetAnswer } from './steps.ts';
 
 export interface EffectMeans extends ReadMeans {
@@ -66,7 +67,7 @@ export async function execute(plan: EffectPlan, means: EffectMeans, run: Run): P
   const { told } = ended;
   if (attempt.passed !== undefined) await means.decider.settled(plan.operationId, endOf(told.phase, told.steps));
   try {
-    await means.recorder.outcome(plan, callEnd(told), means.clock.monotonicMs() - startedMs);
+    await means.recorder.outcome(plan, { ...callEnd(told), remote: attempt.statuses.counts }, means.clock.monotonicMs() - startedMs);
   } catch {
     // What became of it stands in the journal, and a caller must not be told otherwise because of who listens.
   }
@@ -81,6 +82,8 @@ class Attempt {
   /** Aborted at the contract's own limit. */
   readonly #limit = new AbortController();
   readonly #endsMs: number;
+  /** Of its own requests; what it rests on has records of its own. */
+  readonly statuses = new RemoteStatuses();
   passed: Passed<EffectPlan> | undefined;
   /** Whether a byte may have left. */
   sent = false;
@@ -168,7 +171,7 @@ class Attempt {
     if (contract.effect === 'Read') return this.#read();
     let remote: ReturnType<typeof served.remote>;
     try {
-      remote = served.remote(args, undefined);
+      remote = this.statuses.watch(served.remote(args, undefined));
     } catch (thrown) {
       return { kind: 'notDone', error: PosternError.from(thrown) };
     }
@@ -186,7 +189,7 @@ class Attempt {
 
   /** What failed of a read was not done: it changes nothing. */
   async #read(): Promise<TargetAnswer> {
-    const context = { requestId: this.#run.requestId, signal: this.#limit.signal, onProgress: () => {} };
+    const context = { requestId: this.#run.requestId, signal: this.#limit.signal, onProgress: () => {}, statuses: this.statuses };
     try {
       return { kind: 'done', result: await readPlan(this.#plan, this.#means, context) };
     } catch (thrown) {

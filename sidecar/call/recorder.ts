@@ -8,9 +8,13 @@ import type { OperationRecord } from '#sidecar/journal/entry.ts';
 import type { Passed } from './gate.ts';
 import type { Plan, Target } from './plan.ts';
 
-export type CallEnd =
+export type CallEnd = (
   | { readonly kind: 'answered'; readonly envelope: Omit<Envelope, 'data'>; readonly bytes: number }
-  | { readonly kind: 'failed'; readonly error: PosternError };
+  | { readonly kind: 'failed'; readonly error: PosternError }
+) & {
+  /** How often the remote answered with which status; absent where it was not asked. */
+  readonly remote?: Readonly<Record<string, number>> | undefined;
+};
 
 export interface ReplayedCall {
   readonly requestId: string;
