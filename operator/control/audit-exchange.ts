@@ -136,16 +136,16 @@ export class AuditExchange {
   }
 
   async #certify({ epoch, key }: AuditEpoch): Promise<void> {
-    const verdict = judgeEpoch(knownEpoch(this.#stream.status), { origin: this.#origin, epoch, key }, this.#means.authority());
-    if (verdict.kind === 'refused') this.#means.observer?.refused?.('epoch', verdict.because);
-    else {
-      this.#remember(epoch, key);
-      // Before it is told: another replica must never answer for a second key of this epoch.
-      if (verdict.isNew) {
-        this.#stream.change((status) => certified(status, { epoch, key }), true);
-        await this.#stream.written();
-      }
+    const asked = { origin: this.#origin, epoch, key };
+    let verdict = judgeEpoch(knownEpoch(this.#stream.status), asked, this.#means.authority());
+    if (verdict.kind === 'certified' && verdict.isNew) {
+      // Before it is told: another replica must never answer for a second key of this epoch. It may have been faster.
+      this.#stream.change((status) => certified(status, { epoch, key }), true);
+      await this.#stream.written();
+      verdict = judgeEpoch(knownEpoch(this.#stream.status), asked, this.#means.authority());
     }
+    if (verdict.kind === 'refused') this.#means.observer?.refused?.('epoch', verdict.because);
+    else this.#remember(epoch, key);
     this.#say(certificateTold(epoch, verdict));
   }
 

@@ -5,11 +5,11 @@ import { secondTime } from '#operator/kube/micro-time.ts';
 import type { SessionRecord } from '#operator/kube/records.ts';
 import { chainOrigin } from '#operator/witness/authority.ts';
 import type { KnownEpoch } from '#operator/witness/epochs.ts';
-import { hashText, headText, type KnownHead, parseHashText } from '#operator/witness/heads.ts';
+import { hashText, headText, type KnownHead, parseHashText, relate } from '#operator/witness/heads.ts';
 import type { Shipped } from '#operator/witness/permits.ts';
 import { STORE_CURES } from '#operator/witness/store-watch.ts';
 import { type AuditMeans, keepsIntents } from './audit-means.ts';
-import { type StreamStatus, withCondition } from './session-status.ts';
+import { conditionOf, type StreamStatus, withCondition } from './session-status.ts';
 
 type Audit = NonNullable<StreamStatus['audit']>;
 
@@ -83,8 +83,8 @@ export function broken(
     kind,
     known,
     shown,
-    note,
-  }: { readonly kind: 'fork' | 'rollback'; readonly known: KnownHead; readonly shown: KnownHead; readonly note: string },
+    note = '',
+  }: { readonly kind: 'fork' | 'rollback'; readonly known: KnownHead; readonly shown: KnownHead; readonly note?: string },
   nowMs: number,
 ): StreamStatus {
   const conflict = {
@@ -92,12 +92,59 @@ export function broken(
     known: headText(known),
     shown: headText(shown),
     at: secondTime(nowMs),
-    ...(note.length <= NOTE_CHARS_MAX ? { note } : {}),
+    ...(note !== '' && note.length <= NOTE_CHARS_MAX ? { note } : {}),
   };
   const what = kind === 'fork' ? 'another hash for a record that was witnessed' : 'a shorter chain than was witnessed';
   const message = `The sidecar signed ${what}: known ${conflict.known}, shown ${conflict.shown}. Its log is no evidence any more; look at the pod, and revoke the session.`;
   const next = { type: 'AuditBroken', status: 'True', reason: conflict.kind, message } as const;
   return withCondition({ ...status, audit: { ...auditOf(status), conflict } }, next, nowMs);
+}
+
+/**
+ * The status of a stream with all of the audit that stands in the session and is not in it yet, such as by a stream of another replica that
+ * is about to lose the session. Without it a sidecar with two streams would have an epoch forgotten, and certified with a second key
+ * (AUD-04), or its two pasts (AUD-24).
+ */
+export function notBehind(own: StreamStatus, seen: StreamStatus, nowMs: number): StreamStatus {
+  return withSeenBreak(withSeenHead(withSeenShipped(withSeenEpoch(own, seen), seen), seen, nowMs), seen);
+}
+
+/** Of two keys of one epoch the one that was written counts. */
+function withSeenEpoch(own: StreamStatus, seen: StreamStatus): StreamStatus {
+  const known = knownEpoch(seen);
+  return known === undefined || (knownEpoch(own)?.epoch ?? 0) > known.epoch ? own : certified(own, known);
+}
+
+function withSeenShipped(own: StreamStatus, { audit }: StreamStatus): StreamStatus {
+  const { shippedSegments = 0, shippedSequence = 0, lastShippedAt } = audit ?? {};
+  if (shippedSegments <= (own.audit?.shippedSegments ?? 0)) return own;
+  return {
+    ...own,
+    audit: { ...auditOf(own), shippedSegments, shippedSequence, ...(lastShippedAt === undefined ? {} : { lastShippedAt }) },
+  };
+}
+
+function withSeenHead(own: StreamStatus, seen: StreamStatus, nowMs: number): StreamStatus {
+  const [known, shown] = [knownHead(seen), knownHead(own)];
+  if (known === undefined || seen.head === undefined) return own;
+  const relation = shown === undefined ? 'rollback' : relate(known, shown);
+  if (relation === 'grown' || relation === 'same') return own;
+  const { witnessedAt } = seen.audit ?? {};
+  const next = { ...own, head: seen.head, audit: { ...auditOf(own), ...(witnessedAt === undefined ? {} : { witnessedAt }) } };
+  return relation === 'fork' && shown !== undefined && own.audit?.conflict === undefined
+    ? broken(next, { kind: 'fork', known, shown }, nowMs)
+    : next;
+}
+
+function withSeenBreak(own: StreamStatus, seen: StreamStatus): StreamStatus {
+  const conflict = seen.audit?.conflict;
+  if (conflict === undefined) return own;
+  const condition = conditionOf(seen, 'AuditBroken');
+  const conditions = [
+    ...(own.conditions ?? []).filter(({ type }) => type !== 'AuditBroken'),
+    ...(condition === undefined ? [] : [condition]),
+  ];
+  return { ...own, audit: { ...auditOf(own), conflict }, conditions };
 }
 
 export function knownShipped({ audit }: StreamStatus): Shipped {

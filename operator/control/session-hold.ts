@@ -11,6 +11,7 @@ import { isKubeError } from '#operator/kube/kube-error.ts';
 import { type KubeObject, type SessionRecord, sessionRecord } from '#operator/kube/records.ts';
 import { KINDS } from '#operator/kube/resource-kind.ts';
 import { isOlder } from '#operator/kube/watch-frame.ts';
+import { notBehind } from './audit-status.ts';
 import { conditionOf, connected, disconnected, duplicateSeen, holderIn, type StreamStatus, streamStatusOf } from './session-status.ts';
 
 type Session = AgentSession & KubeObject;
@@ -102,6 +103,7 @@ export class SessionHold {
   async write(): Promise<HoldWrite> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       if (this.lost) return 'lost';
+      this.change((status, nowMs) => notBehind(status, streamStatusOf(this.#seen.status), nowMs));
       if (await this.#apply(this.#withSeenDuplicate())) {
         this.#written = true;
         return 'written';
@@ -109,7 +111,8 @@ export class SessionHold {
       if (!(await this.#refresh())) return 'gone';
       if (this.#seen.status?.instance !== undefined && this.#seen.status.instance !== this.#own.instance) return 'lost';
     }
-    return 'written'; // somebody writes all the time; the next change comes along
+    // Who waits for it must not take it for written; it is tried again.
+    throw new TypeError('a session changes too fast to be written');
   }
 
   /** Says that the stream has ended, unless another one has the session by now. */
