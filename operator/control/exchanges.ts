@@ -63,8 +63,9 @@ export class Exchanges {
     });
   }
 
+  /** The terms of the audit before who asks: without a requester no effect is sent, so none is sent before its intent is known to be kept. */
   next(): Told | undefined {
-    return this.#effects?.next() ?? this.#audit?.next();
+    return this.#audit?.next() ?? this.#effects?.next();
   }
 
   /** False for a message of another kind, or of one that is not spoken of. Throws ControlRefusal for a sidecar that says too much. */

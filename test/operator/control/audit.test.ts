@@ -73,6 +73,7 @@ test('audit: the terms come before the first bundle, and the session says how it
   await until(() => sidecar.bundles > 0);
   const kinds = sidecar.messages.map(({ case: kind }) => kind);
   assert.ok(kinds.indexOf('auditSettings') > -1 && kinds.indexOf('auditSettings') < kinds.indexOf('bundle'), kinds.join());
+  assert.ok(kinds.indexOf('auditSettings') < kinds.indexOf('requester'), kinds.join());
   const settings = sidecar.messages.find((message) => message.case === 'auditSettings')?.value;
   assert.deepEqual(settings?.recipients, [recipient]);
   assert.equal(settings?.origin, origin);
