@@ -10,14 +10,19 @@ import { PosternError } from '#core/error/postern-error.ts';
 import { nodeDisk } from '#sidecar/wal/disk.ts';
 import { recover } from '#sidecar/wal/recover.ts';
 
-/** Bytes of a write that was cut off; 0 where there are none. Throws AUDIT_UNAVAILABLE when the log cannot be read. */
-export async function verifyLog(folder: string, verifier: ChainVerifier): Promise<number> {
+/**
+ * Bytes of a write that was cut off; 0 where there are none. Throws AUDIT_UNAVAILABLE when the log cannot be read.
+ *
+ * `after`: the verifier has seen the chain up to this record, from a store; the log goes on there, and what it has of before is passed over.
+ */
+export async function verifyLog(folder: string, verifier: ChainVerifier, after = 0): Promise<number> {
   let open = false;
   let rest: DroppedRest | undefined;
   try {
     const { tornBytes } = await recover(nodeDisk, folder, (payload, sequence) => {
-      if (sequence > 1 && !open) rest ??= new DroppedRest();
       const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
+      if (isUpTo(bytes, after)) return;
+      if (sequence > 1 && !open && after === 0) rest ??= new DroppedRest();
       if (rest?.passes(bytes) !== true) open = pushPayload(verifier, bytes, open);
       if (rest?.leads === false) verifier.damaged();
     });
@@ -28,6 +33,13 @@ export async function verifyLog(folder: string, verifier: ChainVerifier): Promis
     verifier.damaged();
     return 0;
   }
+}
+
+/** Whether a payload stands before what is looked for; a segment never begins inside one. */
+function isUpTo(payload: Buffer, sequence: number): boolean {
+  if (sequence === 0) return false;
+  const frame = decodeFrame(payload, 0);
+  return !('no' in frame) && frame.sequence <= sequence;
 }
 
 /** A segment of the chain begins where its statement stands. */

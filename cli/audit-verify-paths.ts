@@ -23,8 +23,7 @@ export interface Trusted {
 export async function verifyPaths(paths: readonly string[], options: VerifyOptions): Promise<void> {
   const trusted = await trust(options);
   await using found = await chainsAt(paths);
-  const checked: { readonly verifier: ChainVerifier; readonly notes: readonly string[]; readonly place: string }[] = [];
-  for (const source of found.chains) checked.push(await check(source, trusted));
+  const checked = await checkAll(found.chains, trusted);
   if (checked.length === 0) {
     if (options.head.length === 0) throw noChain();
     checked.push({ verifier: new ChainVerifier(trusted), notes: [], place: paths.join(' ') });
@@ -41,6 +40,41 @@ export async function verifyPaths(paths: readonly string[], options: VerifyOptio
   }));
   process.stdout.write(options.json === true ? verdictsJson(verdicts) : renderVerdicts(verdicts));
   process.exitCode = verdicts.every(({ verdict }) => verdict.good) ? EXIT.complete : EXIT.error;
+}
+
+interface CheckedSource {
+  readonly verifier: ChainVerifier;
+  readonly notes: readonly string[];
+  readonly place: string;
+}
+
+/** The log of a sidecar goes on where the store of its chain ends: together they are one chain. */
+async function checkAll(sources: readonly ChainSource[], trusted: Trusted): Promise<CheckedSource[]> {
+  const checked: CheckedSource[] = [];
+  for (const source of sources.filter(({ log }) => log === undefined)) checked.push(await check(source, trusted));
+  for (const source of sources) {
+    if (source.log === undefined) continue;
+    const alone = await check(source, trusted);
+    const { origin, isBroken } = alone.verifier;
+    const at = checked.findIndex(({ verifier }) => origin !== undefined && verifier.origin === origin && !verifier.isBroken);
+    const stored = checked[at];
+    if (stored === undefined || isBroken) checked.push(alone);
+    else checked[at] = await goOnInLog(stored, source.log, alone);
+  }
+  return checked;
+}
+
+async function goOnInLog(stored: CheckedSource, log: string, alone: CheckedSource): Promise<CheckedSource> {
+  const { lastSequence } = stored.verifier;
+  if (alone.verifier.lastSequence <= lastSequence) return { ...stored, notes: [...stored.notes, `the log ${log} has nothing beyond it`] };
+  const { verifyLog } = await import('./audit-log-chain.ts');
+  const torn = await verifyLog(log, stored.verifier, lastSequence);
+  const notes = [...stored.notes, `what is stored ends at sequence ${lastSequence}; from there on the log ${log} was checked`];
+  return { ...stored, notes: torn === 0 ? notes : [...notes, tornNote(torn)] };
+}
+
+function tornNote(bytes: number): string {
+  return `${bytes} bytes of a write that was never acknowledged stand behind the end; that is no damage`;
 }
 
 function withRefusal(verdict: ChainVerdict, { refused }: Trusted): ChainVerdict {
@@ -79,9 +113,9 @@ export async function check(
   else {
     const { verifyLog } = await import('./audit-log-chain.ts');
     const torn = await verifyLog(source.log, verifier);
-    if (torn > 0) notes.push(`${torn} bytes of a write that was never acknowledged stand behind the end; that is no damage`);
+    if (torn > 0) notes.push(tornNote(torn));
     if (verifier.verdict().firstSequence > 1)
-      notes.push('this log begins where what was before it was shipped; check that where it is stored');
+      notes.push('this log begins where what was before it was shipped; give the store beside it, and both are checked as one chain');
   }
   notes.push(...(await besideNotes(source, verifier)));
   return { verifier, notes, place: source.place };

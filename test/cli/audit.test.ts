@@ -38,10 +38,7 @@ describe('postern audit verify', () => {
     const byFile = await runPostern(['audit', 'verify', '--key', key, '--head', head, place.path]);
     const byText = await runPostern(['audit', 'verify', '--key', verifierText(rig.authority), '--head', rig.headNote(), place.path]);
     assert.equal(byFile.code, 0);
-    assert.match(
-      byFile.out,
-      /\nsignature: valid to sequence \d+, signed by postern.dev\/authority\/test\n/,
-    );
+    assert.match(byFile.out, /\nsignature: valid to sequence \d+, signed by postern.dev\/authority\/test\n/);
     assert.match(byFile.out, new RegExp(`\ntail: nothing is missing up to sequence ${rig.last}\n`));
     assert.equal(byText.out, byFile.out);
   });
@@ -192,6 +189,53 @@ describe('postern audit verify, the log of a sidecar', () => {
     await writeFile(log, bytes);
     const { code, out } = await runPostern(['audit', 'verify', place.path]);
     assert.deepEqual([code, out.includes(`chain: broken at sequence ${frame?.sequence}: the log on the disk is damaged`)], [1, true], out);
+  });
+});
+
+describe('postern audit verify, a store and the log of its sidecar', () => {
+  /** The first segments are stored; the log has what its disk still holds: everything from segment `from` on. */
+  async function storedAndLog(place: string, stored: number, from: number): Promise<{ readonly rig: ChainRig; readonly paths: string[] }> {
+    const rig = wholeChain();
+    const paths = [join(place, 'archive'), join(place, 'log')];
+    await mkdir(paths[0] ?? '', { recursive: true });
+    for (const [index, file] of rig.files.slice(0, stored).entries()) await writeFile(join(place, 'archive', segmentName(index + 1)), file);
+    const wal = await Wal.open({ folder: join(place, 'log'), clock: systemClock, onRecord: () => undefined });
+    for (const { bytes } of rig.segments.slice(from).flat()) await wal.append(bytes);
+    await wal.close();
+    return { rig, paths };
+  }
+
+  for (const [what, stored, from] of [
+    ['begins where the store ends', 2, 2],
+    ['still has what is stored', 2, 0],
+  ] as const) {
+    test(`audit verify: a log that ${what} is one chain with it`, async () => {
+      await using place = await folder();
+      const { rig, paths } = await storedAndLog(place.path, stored, from);
+      const { code, out } = await runPostern(['audit', 'verify', '--key', verifierText(rig.authority), ...paths]);
+      assert.deepEqual([code, out.match(/^verified: .*$/gm)], [0, [`verified: ${rig.last} records`]], out);
+      assert.match(out, /^signature: valid to sequence \d+/m);
+      assert.match(out, /^note: what is stored ends at sequence \d+; from there on the log .* was checked$/m);
+    });
+  }
+
+  test('audit verify: a log that leaves out what follows the store is broken there (AUD-01)', async () => {
+    await using place = await folder();
+    const { rig, paths } = await storedAndLog(place.path, 1, 2);
+    const missing = rig.segments[1]?.[0]?.sequence;
+    const { code, out } = await runPostern(['audit', 'verify', ...paths]);
+    assert.deepEqual([code, out.match(/^chain: broken at sequence (\d+)/m)?.[1]], [1, String(missing)], out);
+  });
+
+  test('audit verify: a log without its beginning says with what it must be checked', async () => {
+    await using place = await folder();
+    const { paths } = await storedAndLog(place.path, 2, 2);
+    const { code, out } = await runPostern(['audit', 'verify', paths[1] ?? '']);
+    assert.equal(code, 0, out);
+    assert.match(
+      out,
+      /^note: this log begins where what was before it was shipped; give the store beside it, and both are checked as one chain$/m,
+    );
   });
 });
 
