@@ -143,12 +143,13 @@ test('audit on a node: agents whose pods go', { skip }, async (t) => {
 
 async function installAudited(stage: Stage, bucket: AuditBucket): Promise<void> {
   await stage.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: system } });
-  await stage.apply(secret({ credentials: bucket.credentials }, { name: 'audit-store', inNamespace: system }));
+  await stage.apply(secret({ credentials: bucket.credentials, 'ca.crt': bucket.caPem }, { name: 'audit-store', inNamespace: system }));
   const values = {
     'audit.recipients[0]': identity.recipient,
     'audit.cluster': 'tests',
     'audit.store.url': bucket.url.replaceAll(',', '\\,'),
     'audit.store.secret': 'audit-store',
+    'audit.store.rootsKey': 'ca.crt',
   };
   await install(stage, ...Object.entries(values).flatMap(([name, value]) => ['--set-string', `${name}=${value}`]));
 }
