@@ -7,7 +7,7 @@ import { type ChainHead, ORIGIN_PREFIX } from '#core/audit/checkpoint.ts';
 import type { ChainVerdict } from '#core/audit/verify.ts';
 import { visibleText } from '#core/encoding/visible-text.ts';
 import type { AgentSession } from '#core/resource/gen/agent-session.ts';
-import { chainsAt } from './audit-chains.ts';
+import { chainsAt, noChain } from './audit-chains.ts';
 import { linesOf } from './audit-verdict.ts';
 import { check, trust } from './audit-verify-paths.ts';
 import { EXIT } from './exit.ts';
@@ -44,6 +44,8 @@ export async function verifySessions(
   }
   const here = new Set(findings.map(({ origin }) => origin));
   for (const session of sessions) if (!here.has(session.status?.audit?.origin)) findings.push(...missing(session));
+  // Nothing to check must not look like nothing wrong (AUD-02).
+  if (findings.length === 0) throw noChain();
   process.stdout.write(json ? `${JSON.stringify(findings, null, 2)}\n` : render(findings));
   if (elsewhere > 0) process.stderr.write(`${elsewhere} chains of other namespaces are here and not shown (-A shows them)\n`);
   process.exitCode = findings.every(({ good }) => good) ? EXIT.complete : EXIT.error;

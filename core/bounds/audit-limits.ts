@@ -116,8 +116,6 @@ export const AUDIT_LIMITS = {
   /** Messages about the audit that one sidecar may send: an intent for each effect, and little else. */
   auditMessagesBurst: 400,
   auditMessagesPerSecond: 40,
-  /** Answers about the audit that one stream has not read yet; whoever asks on without reading loses the stream. */
-  auditAnswersUnreadMax: 512,
   /** Intents of one stream kept at once, and waiting for it with their bytes; more end the stream. */
   auditIntentsAtOnceMax: 8,
   auditIntentsWaitingMax: 400,

@@ -33,6 +33,8 @@ export const CONTROL_LIMITS = {
   controlBundleFrameBytesMax: 64 * 1024,
   /** The file with the last bundle: the largest bundle in base64, and the rest. */
   keptBundleBytesMax: 8 * 1024 * 1024,
+  /** Answers about effects, or about the audit, that one stream has not read yet; whoever asks on without reading loses the stream. */
+  controlAnswersUnreadMax: 1_024,
   /** Characters of a person's reason that an error repeats. */
   becauseCharsMax: 256,
 } as const;

@@ -93,7 +93,7 @@ export class AuditExchange {
   take(message: AuditMessage): void {
     if (!this.#rate.take()) throw tooMany();
     // One answer read now and then keeps a stream alive; what waits for such a reader must not fill the operator.
-    if (this.#outbox.length >= limits.auditAnswersUnreadMax)
+    if (this.#outbox.length >= limits.controlAnswersUnreadMax)
       throw new ControlRefusal('READER_TOO_SLOW', 'Answers about the audit are not read; connect again.');
     if (message.case === 'auditIntent') {
       this.#takeIntent(message.value);

@@ -74,6 +74,9 @@ export class EffectExchange {
 
   /** Throws ControlRefusal for a sidecar that says too much. */
   take(message: EffectMessage): void {
+    // One answer read now and then keeps a stream alive; what waits for such a reader must not fill the operator.
+    if (this.#outbox.length >= limits.controlAnswersUnreadMax)
+      throw new ControlRefusal('READER_TOO_SLOW', 'Answers about effects are not read; connect again.');
     const bytes = bytesOf(message);
     const full = this.#waiting.length >= limits.effectMessagesWaitingMax || this.#bytes + bytes > limits.effectBytesWaitingMax;
     if (!this.#rate.take() || full) throw new ControlRefusal('TOO_MANY', 'Too many messages about effects; wait for the answers.');

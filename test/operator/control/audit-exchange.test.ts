@@ -27,14 +27,14 @@ test('audit exchange: a sidecar that asks at the permitted pace and hardly reads
   const value = create(AuditIntentSchema, { sequence: 1n, frame: new Uint8Array(1) });
   let sent = 0;
   const flood = async () => {
-    for (; sent < 10 * limits.auditAnswersUnreadMax; sent += 1) {
+    for (; sent < 10 * limits.controlAnswersUnreadMax; sent += 1) {
       clock.pass(1_000 / limits.auditMessagesPerSecond);
       exchange.take({ case: 'auditIntent', value });
       await Promise.resolve();
     }
   };
   await assert.rejects(flood(), { code: 'READER_TOO_SLOW' });
-  assert.ok(sent <= limits.auditAnswersUnreadMax + limits.auditIntentsWaitingMax);
+  assert.ok(sent <= limits.controlAnswersUnreadMax + limits.auditIntentsWaitingMax);
 });
 
 test('audit exchange: a key is not certified where another replica has written one for that epoch first (AUD-04)', async () => {
