@@ -28,7 +28,7 @@ test('object name: nothing that could leave a folder is one', () => {
     'a\nb',
     '\ud800',
     'x'.repeat(256),
-    'x/'.repeat(300) + 'x',
+    `${'x/'.repeat(300)}x`,
   ])
     assert.equal(isObjectName(name), false, JSON.stringify(name));
 });

@@ -1,7 +1,5 @@
 /** What the chain does with answers of witness and authority, with entries it cannot take, and with whoever asks for a segment. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyLog } from '#cli/audit-log-chain.ts';
