@@ -12,7 +12,7 @@
  * keep it; the chain then goes on from it, and nothing was acknowledged in its place.
  */
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Frame, originHash } from '#core/audit/frame.ts';
+import { type Frame, originHash, type SealedKind } from '#core/audit/frame.ts';
 import { createFrameSealer, type FrameSealer } from '#core/audit/seal.ts';
 import { type EndReason, statementBody } from '#core/audit/statement.ts';
 import type { Clock } from '#core/bounds/clock.ts';
@@ -78,6 +78,8 @@ const NOTES_MAX = 4;
 /** Age shares made while a commit is on its way to the disk, so that the next one need not wait for the curve. */
 const SHARES_READY = 4;
 const RETRY_MS = 1_000;
+/** Past the volume's share: what has happened, and what becomes of the session, which is rare. */
+const GOES_ON: readonly SealedKind[] = ['outcome', 'session'];
 
 export class ChainWriter {
   readonly #options: ChainWriterOptions;
@@ -338,7 +340,7 @@ export class ChainWriter {
     const { volume, clock, appendMs } = this.#options;
     await volume.tryGiveBack((this.#queue.oldestMs ?? clock.monotonicMs()) + appendMs);
     if (!volume.over) return;
-    for (const { reject } of this.#queue.takeWhere(({ entry }) => entry.kind !== 'outcome')) reject(chainFault('volume'));
+    for (const { reject } of this.#queue.takeWhere(({ entry }) => !GOES_ON.includes(entry.kind))) reject(chainFault('volume'));
     this.#tell();
   }
 
