@@ -133,7 +133,7 @@ test('chain: other recipients begin a segment, and what is behind it is sealed t
   await assert.rejects(readChain(folder, IDENTITY), /identity|recipient|decrypt/i);
 });
 
-test('chain: past its share of the volume only outcomes and the session's own records are taken, until segments are shipped', async (t) => {
+test('chain: past its share of the volume only outcomes and the records of the session itself are taken, until segments are shipped', async (t) => {
   const chain = await openChain(freshFolder(t), { bounds: { auditVolumeBytes: 20_000, walSegmentBytes: 4_096, auditSegmentBytes: 3_000 } });
   let refused: { reason?: string } | undefined;
   for (let tries = 0; refused === undefined && tries < 200; tries += 1)
