@@ -97,6 +97,6 @@ export const CONDITION = {
     'WarningExpiring',
   ],
   CredentialBinding: ['Accepted', 'Ready', 'Suspended', 'PlaintextAllowed', 'NamespaceUnsafe', 'RollNeeded', 'CallersRefused'],
-  AgentSession: ['Connected', 'DuplicateSidecar', 'Exposed', 'OnOldRevision', 'BundleTooLarge'],
+  AgentSession: ['Connected', 'DuplicateSidecar', 'Exposed', 'OnOldRevision', 'BundleTooLarge', 'Audited', 'AuditBroken'],
   ActionApproval: ['Usable'],
 } as const;
