@@ -4,7 +4,7 @@
  * Whatever the folder does, a start does not wait for it longer than a call would, and nothing is given up: terms that cannot be kept are
  * tried again, such as while the process before this one still holds the folder. Calls are refused meanwhile.
  */
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RecipientUnusable } from '#core/audit/seal.ts';
 import { limits } from '#core/bounds/limits.ts';
@@ -118,10 +118,11 @@ class TermsFollower {
 
   /** An operator of a release that knows no audit names no chain either, and has said nothing about one that is there. */
   async #applyNone(origin: string): Promise<void> {
-    if (origin === '') await this.#resume();
-    if (origin === '' && this.#audit.chain !== undefined) return;
+    if (origin === '' && existsSync(dirname(this.#offMark))) {
+      await this.#resume();
+      if (this.#audit.chain !== undefined) return;
+    }
     await this.#audit.off();
-    if (origin === '') return;
     mkdirSync(dirname(this.#offMark), { recursive: true, mode: 0o700 });
     writeFileSync(this.#offMark, '');
     this.#means.log.info('the operator names no recipients, so nothing is recorded');
