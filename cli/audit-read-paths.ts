@@ -64,7 +64,7 @@ function outputOf(options: ReadOptions): Output {
 }
 
 /** Text that a reader wants; a time that is none is shown rather than hidden. */
-export function isWanted({ record }: ChainRecord, { since, operation, action }: ReadOptions): boolean {
+function isWanted({ record }: ChainRecord, { since, operation, action }: ReadOptions): boolean {
   if (operation !== undefined && textIn(record, 'operation_id') !== operation) return false;
   if (action !== undefined && textIn(record, 'action') !== action) return false;
   return isSince(textIn(record, 'at'), since);

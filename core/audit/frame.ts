@@ -178,7 +178,7 @@ function contentOf(form: (typeof FORMS)[number], heads: readonly Head[], body: U
   return heads.every(isSealed) ? { form, heads: heads.filter(isSealed), body } : undefined;
 }
 
-export function isStatement(head: Head): head is Head<StatementKind> {
+function isStatement(head: Head): head is Head<StatementKind> {
   return (STATEMENT_KINDS as readonly string[]).includes(head.kind);
 }
 

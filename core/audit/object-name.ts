@@ -24,7 +24,7 @@ export function isObjectName(text: string): boolean {
 }
 
 /** `2026-12-01`, in UTC. */
-export function dateText(ms: number): string {
+function dateText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 

@@ -80,7 +80,7 @@ export function parseVerifier(text: string): VerifierKey | undefined {
 }
 
 /** `raw`: 32 bytes. */
-export function verifierKeyOf(name: string, raw: Uint8Array): VerifierKey {
+function verifierKeyOf(name: string, raw: Uint8Array): VerifierKey {
   return { name, raw, publicKey: createPublicKey({ key: Buffer.concat([SPKI_PREFIX, raw]), format: 'der', type: 'spki' }) };
 }
 

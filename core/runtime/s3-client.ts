@@ -72,7 +72,7 @@ export function s3Requests(address: S3Address, options: OpenStoreOptions): S3Req
 }
 
 /** In our own words; what the store said is the cause. */
-export function s3Fault(error: unknown): StoreFault {
+function s3Fault(error: unknown): StoreFault {
   if (error instanceof StoreFault) return error;
   const status = statusOf(error);
   const fault = (kind: 'unavailable' | 'refused', message: string) => new StoreFault(kind, message, error);

@@ -21,7 +21,7 @@ export function auditAuthority(caKeyPem: string, cluster: string): SigningKey {
   return signingKeyOf(authorityName(cluster), Buffer.from(seed));
 }
 
-export function authorityName(cluster: string): string {
+function authorityName(cluster: string): string {
   return `postern.dev/authority/${cluster}`;
 }
 

@@ -15,7 +15,7 @@ import type { S3Objects } from '#core/runtime/s3-objects.ts';
 /** As opened from an address of S3: it can be put to by permit. */
 export type WitnessStore = OpenStore & Pick<S3Objects, 'presign' | 'look'>;
 
-export const STORE_STATES = ['unprobed', 'safe', 'unsafe', 'unavailable', 'refused'] as const;
+const STORE_STATES = ['unprobed', 'safe', 'unsafe', 'unavailable', 'refused'] as const;
 export type StoreState = (typeof STORE_STATES)[number];
 
 export interface StoreWatchOptions {

@@ -2,13 +2,10 @@
  * Shows checkpoints to the witness, one at a time, the newest when several wait. Its answer is recorded in the chain: a receipt. What a
  * receipt is worth is judged by who verifies; here only that it speaks of this checkpoint, so that no answer can break the chain.
  */
-import { parseNote } from '#core/audit/signed-note.ts';
+import { hasCosignature, parseNote } from '#core/audit/signed-note.ts';
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { Authority } from './authority.ts';
-
-/** Of C2SP cosignature/v1, behind the key id. */
-const COSIGNATURE_BYTES = 72;
 
 export interface ReceiptHooks {
   /** A receipt to record. */
@@ -86,5 +83,5 @@ function isReceiptFor(receipt: string, checkpoint: string): boolean {
   const note = parseNote(receipt);
   const asked = parseNote(checkpoint);
   if (note === undefined || asked === undefined || note.text !== asked.text) return false;
-  return note.signatures.some(({ signature }) => signature.length === COSIGNATURE_BYTES);
+  return hasCosignature(note);
 }

@@ -3,7 +3,7 @@
  * against what was asked, because it goes into the chain, where a note of something else would be a break.
  */
 import { type Certificate, certificateText, parseCheckpoint } from '#core/audit/checkpoint.ts';
-import { parseNote, verifierText } from '#core/audit/signed-note.ts';
+import { hasCosignature, parseNote, verifierText } from '#core/audit/signed-note.ts';
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import { PosternError } from '#core/error/postern-error.ts';
@@ -56,12 +56,7 @@ export class OperatorAuthority implements Authority {
     if (size === undefined) throw new RangeError('no checkpoint');
     const note = await this.#receipts.ask(String(size), { case: 'auditHead', value: { checkpoint } });
     const receipt = parseNote(note);
-    if (
-      receipt !== undefined &&
-      receipt.text === text &&
-      receipt.signatures.some(({ signature }) => signature.length === COSIGNATURE_BYTES)
-    )
-      return note;
+    if (receipt !== undefined && receipt.text === text && hasCosignature(receipt)) return note;
     throw unavailable('The operator witnessed something else than the head of this chain.');
   };
 
@@ -114,9 +109,6 @@ export class OperatorAuthority implements Authority {
     for (const questions of [this.#certificates, this.#receipts, this.#intents]) questions.refuseAll(() => unavailable(because));
   }
 }
-
-/** Time and signature, see FORMAT.md: 76 with the key id. A note without one is no receipt, and would break the chain. */
-const COSIGNATURE_BYTES = 72;
 
 function unavailable(message: string): PosternError {
   return new PosternError('AUDIT_UNAVAILABLE', message === '' ? 'The operator refused it without a word.' : message);

@@ -1265,7 +1265,7 @@ export type AuditIntent = Message<"postern.control.v1.AuditIntent"> & {
   sequence: bigint;
 
   /**
-   * The frame as it stands in the chain; at most 256 KiB.
+   * The frame as it stands in the chain; at most 255 KiB.
    *
    * @generated from field: bytes frame = 2;
    */
@@ -1280,7 +1280,8 @@ export const AuditIntentSchema: GenMessage<AuditIntent> = /*@__PURE__*/
   messageDesc(file_postern_control_v1_control, 33);
 
 /**
- * Asks to store one object of this session. Only the next segment, and after the last one the manifest, is permitted.
+ * Asks to store one object of this session. A segment that is not stored yet is permitted, also behind
+ * one that is missing, and after the last one the manifest.
  *
  * @generated from message postern.control.v1.AuditUpload
  */
