@@ -41,7 +41,9 @@ test('grpc surface: names of actions become neither series nor log lines', async
   }
   const text = await stage.metrics();
   assert.ok(series(text) <= before + 5, `${before} -> ${series(text)}`);
-  assert.doesNotMatch(text + stage.sidecar.log(), /forged|evil/);
+  // Ids are random, and in so many of them any word of four letters stands some day.
+  const log = stage.sidecar.log().replaceAll(/"(?:request|operation)_id":"\w+"/g, '""');
+  assert.doesNotMatch(text + log, /forged|evil/);
   for (const line of stage.sidecar.log().split('\n')) assert.equal(typeof JSON.parse(line).message, 'string');
 });
 

@@ -139,9 +139,12 @@ test('shipping: SIGKILL between upload and bookkeeping, each time, leads to each
   const run = (kill: number) =>
     spawnSync(process.execPath, [program, folder, addressAt(s3.endpoint), originOf('killed'), String(kill)], {
       encoding: 'utf8',
-      env: { ...process.env, ...envOf() },
+      env: { ...envOf(), AWS_CA_BUNDLE: '' },
     });
-  for (const kill of [1, 2, 1, 2]) assert.equal(run(kill).signal, 'SIGKILL');
+  for (const kill of [1, 2, 1, 2]) {
+    const { signal, stderr, stdout } = run(kill);
+    assert.equal(signal, 'SIGKILL', `${stdout}${stderr}`);
+  }
   assert.ok(readFileSync(join(folder, 'shipped.jsonl'), 'utf8').includes('began_ms'));
   rmSync(join(folder, 'shipped.jsonl'));
   const last = run(0);
