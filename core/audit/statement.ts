@@ -32,7 +32,8 @@ const END_REASONS = ['stopped', 'rotated'] as const;
 export const FORMAT = 'postern-audit/1';
 const RECIPIENT = /^age1[a-z0-9]{1,4000}$/;
 const HEX = new RegExp(`^[0-9a-f]{${HASH_BYTES * 2}}$`);
-const EPOCH_MAX = 2 ** 32 - 1;
+/** A frame has 32 bits for it. */
+export const EPOCH_MAX = 2 ** 32 - 1;
 
 /** The one way of writing it: members in the order of FORMAT.md. */
 export function statementBody(statement: SegmentStatement | EndStatement): Uint8Array {

@@ -4,6 +4,7 @@
  */
 import { type Certificate, certify, epochKeyName } from '#core/audit/checkpoint.ts';
 import { parseVerifier, type SigningKey, verifierText } from '#core/audit/signed-note.ts';
+import { EPOCH_MAX } from '#core/audit/statement.ts';
 
 export interface KnownEpoch {
   readonly epoch: number;
@@ -19,8 +20,6 @@ export type EpochVerdict =
   /** `isNew`: the session must remember it before anybody is told. */
   | { readonly kind: 'certified'; readonly note: string; readonly isNew: boolean }
   | { readonly kind: 'refused'; readonly because: 'malformed' | 'passed' | 'other_key'; readonly message: string };
-
-const EPOCH_MAX = 0xffff_ffff;
 
 /** `known`: the last one that was certified for this session. */
 export function judgeEpoch(known: KnownEpoch | undefined, asked: AskedEpoch, authority: SigningKey): EpochVerdict {

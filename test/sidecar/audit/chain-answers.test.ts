@@ -1,42 +1,18 @@
 /** What the chain does with answers of witness and authority, with entries it cannot take, and with whoever asks for a segment. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyLog } from '#cli/audit-log-chain.ts';
 import { decodeFrame } from '#core/audit/frame.ts';
 import { ChainVerifier } from '#core/audit/verify.ts';
 import { systemClock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import { PosternError } from '#core/error/postern-error.ts';
-import type { AuditChain } from '#sidecar/audit/chain.ts';
 import { nodeDisk } from '#sidecar/wal/disk.ts';
 import { recover } from '#sidecar/wal/recover.ts';
 import { FaultyDisk } from '#test/sidecar/wal/faulty-disk.ts';
 import { freshFolder } from '#test/sidecar/wal/open-log.ts';
 import { checkChain, entry, makeAuthority, noise, openChain, readChain } from './chain-stage.ts';
-
-const REFUSED = { reason: 'AUDIT_UNAVAILABLE' };
-
-async function until(what: () => boolean | Promise<boolean>, why: string): Promise<void> {
-  for (let tries = 0; !(await what()); tries += 1) {
-    assert.ok(tries < 3_000, why);
-    await sleep(10);
-  }
-}
-
-/** Appends until it is taken. */
-async function appendSoon(chain: AuditChain, text: string): Promise<void> {
-  await until(
-    () =>
-      chain.append(entry(text)).then(
-        () => true,
-        () => false,
-      ),
-    'the chain takes records again',
-  );
-}
-
-const textsIn = async (folder: string) => (await readChain(folder)).texts.map(({ text }) => text);
+import { appendSoon, REFUSED, textsIn, until } from './chain-waits.ts';
 
 test('chain: certificate and receipt are asked for until they come, and answers that speak of something else are not recorded', async (t) => {
   const folder = freshFolder(t);

@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Decrypter } from 'age-encryption';
 import { verifyLog } from '#cli/audit-log-chain.ts';
 import { decodeFrame } from '#core/audit/frame.ts';
@@ -13,36 +12,13 @@ import { ChainVerifier } from '#core/audit/verify.ts';
 import { systemClock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { PosternError } from '#core/error/postern-error.ts';
-import type { AuditChain } from '#sidecar/audit/chain.ts';
 import { nodeDisk } from '#sidecar/wal/disk.ts';
 import { recover } from '#sidecar/wal/recover.ts';
 import { Wal } from '#sidecar/wal/wal.ts';
 import { FaultyDisk } from '#test/sidecar/wal/faulty-disk.ts';
 import { freshFolder } from '#test/sidecar/wal/open-log.ts';
-import { entry, IDENTITY, makeIdentity, ORIGIN, openChain, readChain } from './chain-stage.ts';
-
-const REFUSED = { reason: 'AUDIT_UNAVAILABLE' };
-
-async function until(what: () => boolean | Promise<boolean>, why: string): Promise<void> {
-  for (let tries = 0; !(await what()); tries += 1) {
-    assert.ok(tries < 3_000, why);
-    await sleep(10);
-  }
-}
-
-/** Appends until it is taken. */
-async function appendSoon(chain: AuditChain, text: string): Promise<void> {
-  await until(
-    () =>
-      chain.append(entry(text)).then(
-        () => true,
-        () => false,
-      ),
-    'the chain takes records again',
-  );
-}
-
-const textsIn = async (folder: string) => (await readChain(folder)).texts.map(({ text }) => text);
+import { entry, IDENTITY, makeIdentity, ORIGIN, openChain } from './chain-stage.ts';
+import { appendSoon, REFUSED, textsIn, until } from './chain-waits.ts';
 
 const filesIn = (folder: string) =>
   Object.fromEntries(
