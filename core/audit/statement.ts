@@ -30,7 +30,8 @@ export type EndReason = (typeof END_REASONS)[number];
 
 const END_REASONS = ['stopped', 'rotated'] as const;
 export const FORMAT = 'postern-audit/1';
-const RECIPIENT = /^age1[a-z0-9]{1,4000}$/;
+/** As a statement may name who can read a segment. */
+export const RECIPIENT = /^age1[a-z0-9]{1,4000}$/;
 const HEX = new RegExp(`^[0-9a-f]{${HASH_BYTES * 2}}$`);
 /** A frame has 32 bits for it. */
 export const EPOCH_MAX = 2 ** 32 - 1;

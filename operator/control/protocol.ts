@@ -6,12 +6,6 @@ import { isDigest } from './session-status.ts';
 /** Versions of proto/postern/control/v1/control.proto that this operator speaks, oldest first. */
 export const PROTOCOLS: readonly number[] = [1, 2, 3];
 
-/** From this version on a stream carries effects. */
-export const EFFECTS_SINCE = 2;
-
-/** And from this one on its audit. */
-export const AUDIT_SINCE = 3;
-
 /** Throws ControlRefusal. */
 export function helloIn(request: ConnectRequest | undefined): Hello {
   if (request?.message.case !== 'hello') throw new ControlRefusal('PROTOCOL_BROKEN', 'The first message is a Hello.');

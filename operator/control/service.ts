@@ -13,6 +13,7 @@
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { BidiHandler, StreamContext } from '#core/runtime/grpc-call.ts';
+import { AUDIT_SINCE, EFFECTS_SINCE } from '#core/wire/control-protocol.ts';
 import { ControlRefusal, type ControlRefusalCode } from '#core/wire/control-refusal.ts';
 import type { RefusedBecause } from '#operator/approval/refusal.ts';
 import { type Change, type Key, keyOf } from '#operator/kube/cache.ts';
@@ -25,7 +26,7 @@ import { Authenticator, type Identity } from './authenticate.ts';
 import { BundleStore } from './bundle-store.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { effectMeans, sessionsConcerned } from './effect-means.ts';
-import { AUDIT_SINCE, chooseProtocol, EFFECTS_SINCE, helloIn } from './protocol.ts';
+import { chooseProtocol, helloIn } from './protocol.ts';
 import { SessionHold } from './session-hold.ts';
 import { sessionOf } from './session-object.ts';
 import { disconnected, streamStatusOf } from './session-status.ts';

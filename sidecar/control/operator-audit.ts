@@ -6,9 +6,11 @@
  * said otherwise; an upgrade that goes back must not end a chain in silence.
  */
 import { isOrigin } from '#core/audit/checkpoint.ts';
+import { RECIPIENT } from '#core/audit/statement.ts';
 import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { Log } from '#core/runtime/log.ts';
+import { AUDIT_SINCE } from '#core/wire/control-protocol.ts';
 import type { AuditSettings } from '#proto/postern/control/v1/control_pb.ts';
 import type { AuditControl, AuditTerms } from '#sidecar/audit/audit-control.ts';
 import type { Permit } from '#sidecar/audit/permitted-put.ts';
@@ -24,10 +26,6 @@ export interface OperatorAuditOptions {
   readonly put?: (permit: Permit, bytes: Uint8Array, signal: AbortSignal) => Promise<number>;
 }
 
-/** From this version of the protocol on an operator knows the audit. */
-const AUDIT_SINCE = 3;
-/** As a segment's statement may name it. */
-const RECIPIENT = /^age1[a-z0-9]{1,4000}$/;
 const NOTHING: AuditTerms = { recipients: [], origin: '', shipped: false, keepsIntents: false };
 
 export class OperatorAudit implements AuditControl {

@@ -14,6 +14,7 @@ import type { Clock } from '#core/bounds/clock.ts';
 import { limits } from '#core/bounds/limits.ts';
 import type { JsonValue } from '#core/encoding/json-value.ts';
 import { PosternError } from '#core/error/postern-error.ts';
+import { EFFECTS_SINCE } from '#core/wire/control-protocol.ts';
 import {
   type ApprovalRequest,
   ApprovalRequestSchema,
@@ -42,8 +43,6 @@ export interface OperatorDeciderOptions {
   send(message: ControlMessage): void;
 }
 
-/** From this version of the protocol on an operator knows effects. */
-const EFFECTS_SINCE = 2;
 const KEPT = 'operator-question/';
 
 interface Known {
